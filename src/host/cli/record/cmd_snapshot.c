@@ -16,6 +16,7 @@
 #include "cli/record/recording.h"
 #include "cli/record/running.h"
 #include "cli/snapshot_options.h"
+#include "util/path.h"
 
 struct snapshot {
     const char *process, *output;
@@ -58,7 +59,7 @@ static char *output_path(const struct snapshot *s, const char *program)
     if (localtime_r(&now, &local) != NULL)
         strftime(when, sizeof when, "%Y%m%d-%H%M%S", &local);
     if (s->output == NULL)
-        n = asprintf(&path, "%s/%s-%s.nst", directory, program, when);
+        n = asprintf(&path, "%s/%s-%s.nst", directory, nsc_path_base_name(program), when);
     else if (s->output[0] == '/')
         n = asprintf(&path, "%s", s->output);
     else

@@ -74,7 +74,8 @@ void nsc_process_list_free(struct nsc_process_target *list, size_t count);
 
 /**
  * nsc_process_resolve - find the process that the user named.
- * @text: a process id, or the file name of a program (or the name of its main thread).
+ * @text: a process id, or the file name of a program (or the name of its main thread). Root's own
+ * processes come before those of other users, which may have any name.
  *
  * If the process is not built for tracing but younger than one second, waits until it is, or until
  * that age: it may not have executed its program yet.

@@ -23,13 +23,18 @@ static bool is_number(const char *text)
     return length > 0 && text[length] == 0;
 }
 
-static bool is_ours(pid_t pid)
+static bool belongs_to(pid_t pid, uid_t wanted)
 {
     char status[NSC_PROCFS_STATUS_MAX];
     uint64_t user;
 
-    return geteuid() == 0 || (nsc_procfs_read(pid, "status", status, sizeof status) > 0 &&
-                              nsc_procfs_field(status, "Uid", 10, &user) && user == geteuid());
+    return nsc_procfs_read(pid, "status", status, sizeof status) > 0 &&
+           nsc_procfs_field(status, "Uid", 10, &user) && user == wanted;
+}
+
+static bool is_ours(pid_t pid)
+{
+    return geteuid() == 0 || belongs_to(pid, geteuid());
 }
 
 static int by_pid(const void *a, const void *b)
@@ -128,6 +133,7 @@ struct search {
     const char *name;
     pid_t pids[8];
     size_t count;
+    bool own; /* they are this user's own */
 };
 
 static bool is_called(pid_t pid, const char *name)
@@ -159,10 +165,17 @@ static bool is_wanted(const void *context, pid_t pid)
     return is_ours(pid) && is_called(pid, s->name);
 }
 
+/* Another user's processes do not count beside one of this user's: they may have any name. */
 static int search_one(void *context, pid_t pid)
 {
     struct search *s = context;
+    bool own = belongs_to(pid, geteuid());
 
+    if (s->own && !own)
+        return 0;
+    if (own && !s->own)
+        s->count = 0;
+    s->own = own;
     if (s->count < sizeof s->pids / sizeof s->pids[0])
         s->pids[s->count] = pid;
     s->count++;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "process/procfs/process_walk.h"
@@ -21,7 +22,10 @@
 #define SESSIONS_MAX 32
 
 struct sessions {
-    uint64_t inodes[SESSIONS_MAX];
+    struct {
+        dev_t device;
+        uint64_t inode;
+    } at[SESSIONS_MAX];
     size_t count;
 };
 
@@ -37,17 +41,19 @@ static bool is_memory(const char *path)
     return strncmp(path, NSC_MAPS_MEMORY, sizeof NSC_MAPS_MEMORY - 1) == 0;
 }
 
-static void add_session(struct sessions *sessions, uint64_t inode)
+static void add_session(struct sessions *sessions, dev_t device, uint64_t inode)
 {
-    if (sessions->count < SESSIONS_MAX)
-        sessions->inodes[sessions->count++] = inode;
+    if (sessions->count == SESSIONS_MAX)
+        return;
+    sessions->at[sessions->count].device = device;
+    sessions->at[sessions->count++].inode = inode;
 }
 
 static bool has_common(const struct sessions *a, const struct sessions *b)
 {
     for (size_t i = 0; i < a->count; i++)
         for (size_t k = 0; k < b->count; k++)
-            if (a->inodes[i] == b->inodes[k])
+            if (a->at[i].device == b->at[k].device && a->at[i].inode == b->at[k].inode)
                 return true;
     return false;
 }
@@ -79,7 +85,7 @@ static struct nsc_recorder_process examine(pid_t pid)
         link[length] = 0;
         if (is_memory(link) &&
             statx(dirfd(fds), entry->d_name, AT_STATX_DONT_SYNC, STATX_INO, &st) == 0)
-            add_session(&found.sessions, st.stx_ino);
+            add_session(&found.sessions, makedev(st.stx_dev_major, st.stx_dev_minor), st.stx_ino);
         else if (found.output == NULL)
             found.output = final_name(link);
     }
@@ -136,7 +142,7 @@ void nsc_process_recorder(struct nsc_recorder_list *list, pid_t pid, const struc
     *output = NULL;
     for (size_t i = 0; i < maps->count; i++)
         if (maps->at[i].offset == 0 && is_memory(maps->at[i].path))
-            add_session(&sessions, maps->at[i].inode);
+            add_session(&sessions, maps->at[i].device, maps->at[i].inode);
     if (sessions.count > 0 && !list->is_complete)
         complete(list);
     for (size_t i = 0; i < list->count && *recorder == 0; i++)

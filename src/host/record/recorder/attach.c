@@ -156,6 +156,7 @@ static void adopt_program(struct attach *a, pid_t pid)
     /* Not realpath(): the kernel's answer is resolved, and another user can have put links that
      * lead to a file system which never answers in its place. */
     nsc_mapped_program(pid, path, sizeof path);
+    free(r->program);
     r->program = path[0] != 0 ? strdup(path) : NULL;
     r->tracees.main_path = r->program;
 }
@@ -431,7 +432,8 @@ static int begin_waiting(struct attach *a, struct nsc_diag *diag)
     if (error != 0)
         return error;
     r->phase = NSC_COMMAND_WAITING;
-    r->tracees.no_children = false; /* until the program's process is known */
+    r->program = strdup(a->options->name); /* by which `stop` finds this recorder */
+    r->tracees.no_children = false;        /* until the program's process is known */
     describe(a);
     nsc_recorder_begin(r);
     a->waits = true;

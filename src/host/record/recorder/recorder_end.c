@@ -21,6 +21,7 @@
 #include "trace/format/format.h"
 #include "trace/write/writer.h"
 #include "util/now.h"
+#include "util/path.h"
 
 /* Time for threads inside a hook when the sleds were disabled: a few time slices on a busy
  * machine. */
@@ -43,7 +44,7 @@ void nsc_recorder_write_clock(struct nsc_recorder *r)
 
 void nsc_recorder_reply(const struct nsc_recorder *r, struct nsc_command_reply *reply)
 {
-    const char *slash = r->program != NULL ? strrchr(r->program, '/') : NULL;
+    const char *program = r->program != NULL ? nsc_path_base_name(r->program) : "";
     const char *output = r->options->output;
     char directory[PATH_MAX];
 
@@ -60,7 +61,7 @@ void nsc_recorder_reply(const struct nsc_recorder *r, struct nsc_command_reply *
         directory[0] = 0;
     snprintf(reply->output, sizeof reply->output, "%.2047s%s%.2047s", directory,
              directory[0] != 0 ? "/" : "", output);
-    snprintf(reply->program, sizeof reply->program, "%.63s", slash != NULL ? slash + 1 : "");
+    snprintf(reply->program, sizeof reply->program, "%.63s", program);
     if (r->writer != NULL) {
         reply->result.calls = nsc_writer_calls(r->writer);
         reply->result.file_bytes = nsc_writer_bytes(r->writer);
