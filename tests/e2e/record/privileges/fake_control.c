@@ -9,13 +9,14 @@
  *   sealed    a memory file that nobody can seal any more, and cuts all the time
  *   filled    a memory file with something in it
  *   named     a file in memory that has a name, FILE
+ *   leased    an empty memory file on which it has a lease
  *   racing    an empty memory file, which a thread fills, cuts and seals all the time
  * or an empty memory file, and:
  *   command   its command line is 32 GiB long
  *   sleeping  each call of the control function takes 15 s
  *   signals   the control function signals its own thread for ever
  *   becomes   the control function executes another program, this one as KIND "survives", which is
- *             sent SIGALRM soon, and says after a second that it is as it was
+ *             sent SIGALRM soon, and says after two seconds that it is as it was
  *   executing one of its threads executes a script, which never gets on: the interpreter, a file in
  *             the folder FILE, has a lease that another process holds for 4 s; then it waits for a
  *             thread that is traced and whose tracer never reaps it
@@ -101,6 +102,20 @@ static int memory(int seals)
     if (seals != 0)
         fcntl(fd, F_ADD_SEALS, seals);
     return fd;
+}
+
+/* Leases need a file that was opened by a path. */
+static int take_lease(void)
+{
+    char path[64];
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", (int)fake_fd);
+    fd = open(path, O_RDWR);
+    close((int)fake_fd);
+    fake_fd = fd;
+    signal(SIGIO, SIG_IGN);
+    return fcntl(fd, F_SETLEASE, F_WRLCK);
 }
 
 /* ---- A long command line --------------------------------------------------------------------- */
@@ -221,6 +236,7 @@ static void become_another(void)
     sigset_t none;
 
     sigemptyset(&none);
+    signal(SIGALRM, SIG_IGN); /* until the new program has its handler */
     sigprocmask(SIG_SETMASK, &none, NULL);
     setitimer(ITIMER_REAL, &soon, NULL);
     execl("/proc/self/exe", "fake_control", "survives", "", NULL);
@@ -261,6 +277,10 @@ int main(int argc, char **argv)
     }
     if (strcmp(kind, "filled") == 0)
         (void)!write((int)fake_fd, "mine", 4);
+    if (strcmp(kind, "leased") == 0 && take_lease() != 0) {
+        perror(kind);
+        return 1;
+    }
     if (strcmp(kind, "sealed") == 0 || strcmp(kind, "racing") == 0)
         pthread_create(&thread, NULL, race, NULL);
     if ((strcmp(kind, "command") == 0 && lengthen_command() != 0) ||
