@@ -2,6 +2,7 @@
  * ELF symbols, lines, sites and demangling, on small files that the test itself compiles with gcc
  * and clang into a folder of its own.
  */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -389,6 +390,62 @@ static void sites_of_clang(const char *sleds, const char *link)
     nsc_symbols_close(s);
 }
 
+/* Give all symbols of a file the name of the first function. */
+static void share_name(const char *path)
+{
+    static uint8_t file[1 << 20];
+    FILE *f = fopen(path, "r+");
+    size_t bytes = f != NULL ? fread(file, 1, sizeof file, f) : 0;
+    const Elf64_Ehdr *header = (const Elf64_Ehdr *)file;
+    const Elf64_Shdr *section = (const Elf64_Shdr *)(file + header->e_shoff);
+    Elf64_Word name = 0;
+
+    if (!CHECK(bytes > sizeof *header && bytes < sizeof file))
+        return;
+    while (section->sh_type != SHT_SYMTAB)
+        section++;
+    for (size_t i = 0; i < section->sh_size / sizeof(Elf64_Sym); i++) {
+        Elf64_Sym *symbol = (Elf64_Sym *)(file + section->sh_offset) + i;
+
+        if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC)
+            continue;
+        if (name == 0)
+            name = symbol->st_name;
+        symbol->st_name = name;
+    }
+    rewind(f);
+    CHECK(fwrite(file, 1, bytes, f) == bytes && fclose(f) == 0);
+}
+
+/* A million symbols that share one long name would take hours. */
+static void shared_names(void)
+{
+    static char source[1 << 17], name[10001];
+    static const char form[] = ".type %s,@function\n%s: .byte 0\n";
+    struct nsc_symbols *s = NULL;
+    struct nsc_diag diag = {0};
+    size_t length = 0;
+    char path[200];
+
+    memset(name, 'l', sizeof name - 1);
+    for (int i = 0; i < 1000; i++) {
+        length += (size_t)snprintf(source + length, sizeof source - length, form, name, name);
+        snprintf(name, sizeof name, "f%d", i);
+    }
+    put("m.s", source);
+    if (!CHECK(run("gcc -nostdlib -shared m.s -o m")))
+        return;
+    snprintf(path, sizeof path, "%s/m", folder);
+    CHECK(nsc_symbols_open(path, NULL, &s, &diag) == 0);
+    nsc_symbols_close(s);
+    s = NULL;
+    share_name(path);
+    CHECK(nsc_symbols_open(path, NULL, &s, &diag) == 0);
+    CHECK_U64(nsc_symbols_count(s), 0);
+    CHECK(strstr(diag.message, "share long names") != NULL);
+    nsc_symbols_close(s);
+}
+
 static void refused(void)
 {
     struct nsc_symbols *s = NULL;
@@ -437,6 +494,7 @@ int main(void)
                        links[i]);
     }
     refused();
+    shared_names();
     if (t_failed == 0)
         CHECK(run("rm -rf %s", folder));
     return t_done();
