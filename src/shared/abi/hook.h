@@ -74,11 +74,11 @@ NSC_RUNTIME_EXPORT void nsc_runtime_slow(uint64_t word0, uint64_t word1, uint64_
                                          uint64_t slot);
 
 /**
- * nsc_runtime_dfi_room - make room for the return address at @position; called by
+ * nsc_runtime_patchable_room - make room for the return address at @position; called by
  * nsc_patchable_entry. Returns 1, or 0 if there is no memory: then the call is counted as lost.
  * Context: any.
  */
-NSC_RUNTIME_EXPORT int nsc_runtime_dfi_room(uint64_t position);
+NSC_RUNTIME_EXPORT int nsc_runtime_patchable_room(uint64_t position);
 
 /* An entry of clang's xray_instr_map, version 2 (addresses relative to their own field). */
 struct nsc_runtime_xray {
@@ -92,7 +92,7 @@ struct nsc_runtime_xray {
 
 /* What a module has for functions of which only the entry can be patched:
  * linux/patch/entry_patch.c. */
-struct nsc_runtime_dfi {
+struct nsc_runtime_patchable {
     const uint8_t *hook; /* nsc_patchable_entry */
     uint64_t *table;     /* nsc_patchable_table: the hook's way to the return addresses */
     /* The runtime's; all 0 until a function is chosen. Run-time addresses. */
@@ -100,7 +100,7 @@ struct nsc_runtime_dfi {
     uint64_t stubs;      /* part of it: stub of the first function */
     int64_t distance;    /* from an entry to its landing */
     uint64_t text_start, text_end;
-    uint64_t anywhere; /* the distance is none of nsc_arch_dfi_distance() */
+    uint64_t anywhere; /* the distance is none of nsc_arch_patchable_distance() */
     uint64_t broken;   /* NSC_LIVE_PROBLEM_*: it could not be made; nothing more is switched on */
 };
 
@@ -117,7 +117,7 @@ struct nsc_runtime_module {
     /* Section __patchable_function_entries, relocated: addresses of clang's entry sleds on x86-64,
      * or of the entries that linux/patch/entry_patch.h is about. */
     const uint64_t *nops_start, *nops_end;
-    struct nsc_runtime_dfi *dfi;
+    struct nsc_runtime_patchable *patchable;
     /* Instead of trampolines[] where only entries are timed. */
     const uint8_t *untimed_return, *untimed_tail;
     /* The same where calls that were short are taken back; NULL: the hooks of this machine cannot.

@@ -29,7 +29,8 @@ extern const uint8_t nsc_trampoline_tail_rewind[] HIDDEN __attribute__((weak));
 extern const uint8_t nsc_patchable_entry[] HIDDEN;
 extern uint64_t nsc_patchable_table HIDDEN;
 
-static struct nsc_runtime_dfi dfi = {.hook = nsc_patchable_entry, .table = &nsc_patchable_table};
+static struct nsc_runtime_patchable patchable = {.hook = nsc_patchable_entry,
+                                                 .table = &nsc_patchable_table};
 
 static struct nsc_runtime_module module = {
     .abi_version = NSC_RUNTIME_ABI_VERSION,
@@ -46,7 +47,7 @@ static struct nsc_runtime_module module = {
         },
     .nops_start = __start___patchable_function_entries,
     .nops_end = __stop___patchable_function_entries,
-    .dfi = &dfi,
+    .patchable = &patchable,
     .untimed_return = nsc_trampoline_return_untimed,
     .untimed_tail = nsc_trampoline_tail_untimed,
     .rewind_return = nsc_trampoline_return_rewind,

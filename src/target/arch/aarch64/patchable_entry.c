@@ -42,32 +42,32 @@ static int put_branch(uint8_t *code, int64_t distance)
     return 0;
 }
 
-int64_t nsc_arch_dfi_distance(unsigned number)
+int64_t nsc_arch_patchable_distance(unsigned number)
 {
     (void)number;
     return 0; /* no preferred distances */
 }
 
-enum nsc_arch_dfi_state nsc_arch_dfi_state(const uint8_t *entry, int64_t distance)
+enum nsc_arch_patchable_state nsc_arch_patchable_state(const uint8_t *entry, int64_t distance)
 {
-    uint8_t on[NSC_ARCH_DFI_ENTRY_BYTES];
+    uint8_t on[NSC_ARCH_PATCHABLE_ENTRY_BYTES];
 
     if (get(entry) == op_nop)
-        return NSC_ARCH_DFI_NOP;
+        return NSC_ARCH_PATCHABLE_NOP;
     if (get(entry) == op_b_next)
-        return NSC_ARCH_DFI_OFF;
+        return NSC_ARCH_PATCHABLE_OFF;
     if (distance != 0 && put_branch(on, distance) == 0 && get(entry) == get(on))
-        return NSC_ARCH_DFI_ON;
-    return NSC_ARCH_DFI_NONE;
+        return NSC_ARCH_PATCHABLE_ON;
+    return NSC_ARCH_PATCHABLE_NONE;
 }
 
-void nsc_arch_dfi_entry(uint8_t *entry, enum nsc_arch_dfi_state state, int64_t distance)
+void nsc_arch_patchable_entry(uint8_t *entry, enum nsc_arch_patchable_state state, int64_t distance)
 {
-    if (state != NSC_ARCH_DFI_ON || put_branch(entry, distance) < 0)
+    if (state != NSC_ARCH_PATCHABLE_ON || put_branch(entry, distance) < 0)
         put(entry, op_b_next, 4);
 }
 
-int nsc_arch_dfi_landing(uint8_t *to, uint64_t at, uint64_t stub)
+int nsc_arch_patchable_landing(uint8_t *to, uint64_t at, uint64_t stub)
 {
     return put_branch(to, (int64_t)(stub - at));
 }
@@ -81,7 +81,7 @@ int nsc_arch_dfi_landing(uint8_t *to, uint64_t at, uint64_t stub)
  *
  * The hook calls the branch at 12, not the body: with BTI, the body accepts direct branches only.
  */
-int nsc_arch_dfi_stub(uint8_t *to, uint64_t at, uint64_t body, uint64_t hook)
+int nsc_arch_patchable_stub(uint8_t *to, uint64_t at, uint64_t body, uint64_t hook)
 {
     if (put_branch(to + 8, (int64_t)(hook - (at + 8))) < 0 ||
         put_branch(to + 12, (int64_t)(body - (at + 12))) < 0)

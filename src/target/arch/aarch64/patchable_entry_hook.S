@@ -208,7 +208,7 @@ nsc_patchable_return:
 .endm
 
     TO_RUNTIME nsc_patchable_slow, nsc_runtime_slow
-    TO_RUNTIME nsc_patchable_make_room, nsc_runtime_dfi_room
+    TO_RUNTIME nsc_patchable_make_room, nsc_runtime_patchable_room
 
 /* Address of the runtime's top table; 0 until the runtime has allocated it. */
     .bss

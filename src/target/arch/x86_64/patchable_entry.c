@@ -20,7 +20,7 @@ enum {
     OP_NOP = 0x90,
     OP_TEST_EAX = 0xa9,
     OP_JMP = 0xe9,
-    ENTRY = NSC_ARCH_DFI_ENTRY_BYTES,
+    ENTRY = NSC_ARCH_PATCHABLE_ENTRY_BYTES,
 };
 
 /*
@@ -46,7 +46,7 @@ static uint8_t operand_byte(int64_t distance, unsigned i)
     return (uint8_t)((uint64_t)(distance - ENTRY) >> (8 * (i - 1)));
 }
 
-int64_t nsc_arch_dfi_distance(unsigned number)
+int64_t nsc_arch_patchable_distance(unsigned number)
 {
     return number < sizeof(harmless) ? distance_of(harmless[number]) : 0;
 }
@@ -77,28 +77,28 @@ static int is_rest_of_nops(const uint8_t *entry)
     return 1;
 }
 
-enum nsc_arch_dfi_state nsc_arch_dfi_state(const uint8_t *entry, int64_t distance)
+enum nsc_arch_patchable_state nsc_arch_patchable_state(const uint8_t *entry, int64_t distance)
 {
     if (entry[0] == nop[0] && is_rest_of_nop(entry))
-        return NSC_ARCH_DFI_NOP;
+        return NSC_ARCH_PATCHABLE_NOP;
     if (entry[0] == OP_NOP && is_rest_of_nops(entry))
-        return NSC_ARCH_DFI_NOPS;
+        return NSC_ARCH_PATCHABLE_NOPS;
     if (distance != 0 && is_operand(entry, distance)) {
         if (entry[0] == OP_JMP)
-            return NSC_ARCH_DFI_ON;
-        return entry[0] == OP_TEST_EAX ? NSC_ARCH_DFI_OFF : NSC_ARCH_DFI_NONE;
+            return NSC_ARCH_PATCHABLE_ON;
+        return entry[0] == OP_TEST_EAX ? NSC_ARCH_PATCHABLE_OFF : NSC_ARCH_PATCHABLE_NONE;
     }
     if (entry[0] == OP_TEST_EAX && (is_rest_of_nop(entry) || is_rest_of_nops(entry)))
-        return NSC_ARCH_DFI_CLAIMED;
-    return NSC_ARCH_DFI_NONE;
+        return NSC_ARCH_PATCHABLE_CLAIMED;
+    return NSC_ARCH_PATCHABLE_NONE;
 }
 
-void nsc_arch_dfi_entry(uint8_t *entry, enum nsc_arch_dfi_state state, int64_t distance)
+void nsc_arch_patchable_entry(uint8_t *entry, enum nsc_arch_patchable_state state, int64_t distance)
 {
     unsigned i;
 
-    entry[0] = state == NSC_ARCH_DFI_ON ? OP_JMP : OP_TEST_EAX;
-    if (state == NSC_ARCH_DFI_CLAIMED)
+    entry[0] = state == NSC_ARCH_PATCHABLE_ON ? OP_JMP : OP_TEST_EAX;
+    if (state == NSC_ARCH_PATCHABLE_CLAIMED)
         return;
     for (i = 1; i < ENTRY; i++)
         entry[i] = operand_byte(distance, i);
@@ -116,19 +116,19 @@ static int put32(uint8_t *to, int64_t value)
     return 0;
 }
 
-int nsc_arch_dfi_landing(uint8_t *to, uint64_t at, uint64_t stub)
+int nsc_arch_patchable_landing(uint8_t *to, uint64_t at, uint64_t stub)
 {
     to[0] = OP_JMP;
     return put32(to + 1, (int64_t)(stub - (at + 5)));
 }
 
-int nsc_arch_dfi_stub(uint8_t *to, uint64_t at, uint64_t body, uint64_t hook)
+int nsc_arch_patchable_stub(uint8_t *to, uint64_t at, uint64_t body, uint64_t hook)
 {
     /* mov %r11,-8(%rsp); lea body(%rip),%r11; jmp hook. The rest never runs: int3. */
     static const uint8_t begin[] = {0x4c, 0x89, 0x5c, 0x24, 0xf8, 0x4c, 0x8d, 0x1d};
     unsigned i;
 
-    for (i = 0; i < NSC_ARCH_DFI_STUB_BYTES; i++)
+    for (i = 0; i < NSC_ARCH_PATCHABLE_STUB_BYTES; i++)
         to[i] = i < sizeof(begin) ? begin[i] : 0xcc;
     to[12] = OP_JMP;
     if (put32(to + 8, (int64_t)(body - (at + 12))) < 0)

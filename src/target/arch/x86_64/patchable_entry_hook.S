@@ -219,7 +219,7 @@ nsc_patchable_slow:
     .cfi_endproc
     .size   nsc_patchable_slow, . - nsc_patchable_slow
 
-/* Call nsc_runtime_dfi_room() for the position BELOW + 8 above %rsp. Clobbers only %rax, %rdx,
+/* Call nsc_runtime_patchable_room() for the position BELOW + 8 above %rsp. Clobbers only %rax, %rdx,
  * %rcx, %r11 and the flags. Sets the zero flag if there is no memory. */
     .type   nsc_patchable_make_room, @function
 nsc_patchable_make_room:
@@ -232,7 +232,7 @@ nsc_patchable_make_room:
     .cfi_def_cfa_register %rbp
     SAVE_SCRATCH
     movq    %rdx, %rdi
-    call    *nsc_runtime_dfi_room@GOTPCREL(%rip)
+    call    *nsc_runtime_patchable_room@GOTPCREL(%rip)
     RESTORE_SCRATCH 0
     .cfi_def_cfa %rsp, 8
     testl   %eax, %eax

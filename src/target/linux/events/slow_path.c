@@ -183,7 +183,7 @@ void nsc_runtime_slow(uint64_t word0, uint64_t word1, uint64_t position, uint64_
     } while (!stored);
 }
 
-int nsc_runtime_dfi_room(uint64_t position)
+int nsc_runtime_patchable_room(uint64_t position)
 {
     struct nsc_place place;
 

@@ -141,7 +141,7 @@ static uint64_t count_of(const struct nsc_runtime_module *m)
 
 int nsc_entry_patch_module(const struct nsc_runtime_module *module)
 {
-    return module->dfi != NULL && count_of(module) != 0 &&
+    return module->patchable != NULL && count_of(module) != 0 &&
            module->sites_start == module->sites_end && module->xray_start == module->xray_end;
 }
 
@@ -156,42 +156,44 @@ static int wanted(const struct work *w, uint64_t i)
     return nsc_patch_wanted(w->verdict, i);
 }
 
-/* Return the state of function @i's entry, and its address in @at; NSC_ARCH_DFI_NONE if it is not
- * in the module's code. */
-static enum nsc_arch_dfi_state entry_of(const struct work *w, uint64_t i, uint64_t *at)
+/* Return the state of function @i's entry, and its address in @at; NSC_ARCH_PATCHABLE_NONE if it is
+ * not in the module's code. */
+static enum nsc_arch_patchable_state entry_of(const struct work *w, uint64_t i, uint64_t *at)
 {
     *at = w->module->nops_start[i];
-    if (*at < w->text_start || *at >= w->text_end || w->text_end - *at < NSC_ARCH_DFI_ENTRY_BYTES)
-        return NSC_ARCH_DFI_NONE;
-    return nsc_arch_dfi_state((const uint8_t *)(uintptr_t)*at, w->module->dfi->distance);
+    if (*at < w->text_start || *at >= w->text_end ||
+        w->text_end - *at < NSC_ARCH_PATCHABLE_ENTRY_BYTES)
+        return NSC_ARCH_PATCHABLE_NONE;
+    return nsc_arch_patchable_state((const uint8_t *)(uintptr_t)*at,
+                                    w->module->patchable->distance);
 }
 
-static void put_entry(struct work *w, uint64_t at, enum nsc_arch_dfi_state state)
+static void put_entry(struct work *w, uint64_t at, enum nsc_arch_patchable_state state)
 {
-    uint8_t bytes[NSC_ARCH_DFI_ENTRY_BYTES];
+    uint8_t bytes[NSC_ARCH_PATCHABLE_ENTRY_BYTES];
     unsigned i;
 
     for (i = 0; i < sizeof(bytes); i++)
         bytes[i] = ((const uint8_t *)(uintptr_t)at)[i];
-    nsc_arch_dfi_entry(bytes, state, w->module->dfi->distance);
+    nsc_arch_patchable_entry(bytes, state, w->module->patchable->distance);
     window_put(&w->code, at, bytes, sizeof(bytes));
 }
 
 /* Generate the stub and landing of function @i. Returns 0 or -1. */
 static int make_code(struct work *w, uint64_t i, uint64_t entry)
 {
-    const struct nsc_runtime_dfi *dfi = w->module->dfi;
-    uint64_t stub = dfi->stubs + i * NSC_ARCH_DFI_STUB_BYTES;
-    uint64_t landing = entry + (uint64_t)dfi->distance;
-    uint8_t bytes[NSC_ARCH_DFI_STUB_BYTES];
+    const struct nsc_runtime_patchable *patchable = w->module->patchable;
+    uint64_t stub = patchable->stubs + i * NSC_ARCH_PATCHABLE_STUB_BYTES;
+    uint64_t landing = entry + (uint64_t)patchable->distance;
+    uint8_t bytes[NSC_ARCH_PATCHABLE_STUB_BYTES];
 
-    if (nsc_arch_dfi_stub(bytes, stub, entry + NSC_ARCH_DFI_ENTRY_BYTES,
-                          (uint64_t)(uintptr_t)dfi->hook) < 0)
+    if (nsc_arch_patchable_stub(bytes, stub, entry + NSC_ARCH_PATCHABLE_ENTRY_BYTES,
+                                (uint64_t)(uintptr_t)patchable->hook) < 0)
         return -1;
     window_put(&w->stubs, stub, bytes, sizeof(bytes));
-    if (nsc_arch_dfi_landing(bytes, landing, stub) < 0)
+    if (nsc_arch_patchable_landing(bytes, landing, stub) < 0)
         return -1;
-    window_put(&w->landings, landing, bytes, NSC_ARCH_DFI_LANDING_BYTES);
+    window_put(&w->landings, landing, bytes, NSC_ARCH_PATCHABLE_LANDING_BYTES);
     return 0;
 }
 
@@ -199,11 +201,12 @@ static int make_code(struct work *w, uint64_t i, uint64_t entry)
  * Return 1 if function @i must be made ready now. If the landings are at a distance that is not
  * valid for nops while threads execute them, this is the last chance.
  */
-static int is_due(const struct work *w, uint64_t i, enum nsc_arch_dfi_state state)
+static int is_due(const struct work *w, uint64_t i, enum nsc_arch_patchable_state state)
 {
-    if (state == NSC_ARCH_DFI_NOP || !w->module->dfi->anywhere)
-        return wanted(w, i) && (state == NSC_ARCH_DFI_NOP || state == NSC_ARCH_DFI_NOPS);
-    return w->fresh && state == NSC_ARCH_DFI_NOPS;
+    if (state == NSC_ARCH_PATCHABLE_NOP || !w->module->patchable->anywhere)
+        return wanted(w, i) &&
+               (state == NSC_ARCH_PATCHABLE_NOP || state == NSC_ARCH_PATCHABLE_NOPS);
+    return w->fresh && state == NSC_ARCH_PATCHABLE_NOPS;
 }
 
 /* Generate code for the enabled functions that have none, and claim their entries. Returns their
@@ -213,9 +216,9 @@ static uint64_t make_all(struct work *w)
     uint64_t i, at, made = 0;
 
     for (i = 0; i < count_of(w->module); i++) {
-        enum nsc_arch_dfi_state state = entry_of(w, i, &at);
+        enum nsc_arch_patchable_state state = entry_of(w, i, &at);
 
-        if (state == NSC_ARCH_DFI_NONE && wanted(w, i))
+        if (state == NSC_ARCH_PATCHABLE_NONE && wanted(w, i))
             w->problems |= NSC_LIVE_PROBLEM_NOPS;
         if (!is_due(w, i, state))
             continue;
@@ -223,7 +226,7 @@ static uint64_t make_all(struct work *w)
             w->problems |= NSC_LIVE_PROBLEM_FAR;
             continue;
         }
-        put_entry(w, at, NSC_ARCH_DFI_CLAIMED);
+        put_entry(w, at, NSC_ARCH_PATCHABLE_CLAIMED);
         made++;
     }
     window_flush(&w->stubs);
@@ -237,8 +240,8 @@ static void fill_all(struct work *w)
     uint64_t i, at;
 
     for (i = 0; i < count_of(w->module); i++)
-        if (entry_of(w, i, &at) == NSC_ARCH_DFI_CLAIMED)
-            put_entry(w, at, NSC_ARCH_DFI_OFF);
+        if (entry_of(w, i, &at) == NSC_ARCH_PATCHABLE_CLAIMED)
+            put_entry(w, at, NSC_ARCH_PATCHABLE_OFF);
     window_flush(&w->code);
 }
 
@@ -247,12 +250,12 @@ static void switch_all(struct work *w)
     uint64_t i, at;
 
     for (i = 0; i < count_of(w->module); i++) {
-        enum nsc_arch_dfi_state state = entry_of(w, i, &at);
+        enum nsc_arch_patchable_state state = entry_of(w, i, &at);
 
-        if (state == NSC_ARCH_DFI_OFF && wanted(w, i))
-            put_entry(w, at, NSC_ARCH_DFI_ON);
-        else if (state == NSC_ARCH_DFI_ON && !wanted(w, i))
-            put_entry(w, at, NSC_ARCH_DFI_OFF);
+        if (state == NSC_ARCH_PATCHABLE_OFF && wanted(w, i))
+            put_entry(w, at, NSC_ARCH_PATCHABLE_ON);
+        else if (state == NSC_ARCH_PATCHABLE_ON && !wanted(w, i))
+            put_entry(w, at, NSC_ARCH_PATCHABLE_OFF);
     }
     window_flush(&w->code);
 }
@@ -268,18 +271,18 @@ static struct gone {
 
 void nsc_entry_patch_unload(const struct nsc_runtime_module *module)
 {
-    const struct nsc_runtime_dfi *dfi = module->dfi;
+    const struct nsc_runtime_patchable *patchable = module->patchable;
     unsigned i;
 
     /* Not released at once: while the program ends, other threads still execute the module's
      * code. */
-    for (i = 0; dfi->start != 0 && i < GONE_MAX; i++) {
+    for (i = 0; patchable->start != 0 && i < GONE_MAX; i++) {
         if (!nsc_session_cas64(&gone[i].state, 0, 1))
             continue;
-        gone[i].text_start = dfi->text_start;
-        gone[i].text_end = dfi->text_end;
-        gone[i].start = dfi->start;
-        gone[i].end = dfi->end;
+        gone[i].text_start = patchable->text_start;
+        gone[i].text_end = patchable->text_end;
+        gone[i].start = patchable->start;
+        gone[i].end = patchable->end;
         NSC_STORE(&gone[i].state, 2);
         return;
     }
@@ -309,7 +312,7 @@ static void clean_up(const struct work *w)
 /* Summary of a module's entries. */
 struct survey {
     uint64_t first, last;      /* addresses of entries */
-    int runs;                  /* 1: some are NSC_ARCH_DFI_NOPS */
+    int runs;                  /* 1: some are NSC_ARCH_PATCHABLE_NOPS */
     uint64_t stack, stack_end; /* addresses to avoid: the stack may lie above a library */
 };
 
@@ -319,15 +322,15 @@ static struct survey survey(const struct work *w)
     uint64_t i, at;
 
     for (i = 0; i < count_of(w->module); i++) {
-        enum nsc_arch_dfi_state state = entry_of(w, i, &at);
+        enum nsc_arch_patchable_state state = entry_of(w, i, &at);
 
-        if (state == NSC_ARCH_DFI_NONE)
+        if (state == NSC_ARCH_PATCHABLE_NONE)
             continue;
         if (at < s.first)
             s.first = at;
         if (at > s.last)
             s.last = at;
-        if (state == NSC_ARCH_DFI_NOPS)
+        if (state == NSC_ARCH_PATCHABLE_NOPS)
             s.runs = 1;
     }
     return s;
@@ -336,26 +339,26 @@ static struct survey survey(const struct work *w)
 /* Try to map the landings at @distance, and the stubs after them. Returns 0 or -1. */
 static int place_at(struct work *w, const struct survey *s, int64_t distance)
 {
-    struct nsc_runtime_dfi *dfi = w->module->dfi;
+    struct nsc_runtime_patchable *patchable = w->module->patchable;
     uint64_t page = nsc_sys_page_bytes(), start, stubs, end;
 
     if (distance < 0 && s->first < (uint64_t)-distance + page)
         return -1;
     start = (s->first + (uint64_t)distance) & ~(page - 1);
-    stubs = s->last + (uint64_t)distance + NSC_ARCH_DFI_LANDING_BYTES;
+    stubs = s->last + (uint64_t)distance + NSC_ARCH_PATCHABLE_LANDING_BYTES;
     stubs = (stubs + page - 1) & ~(page - 1);
-    end = stubs + count_of(w->module) * NSC_ARCH_DFI_STUB_BYTES;
+    end = stubs + count_of(w->module) * NSC_ARCH_PATCHABLE_STUB_BYTES;
     end = (end + page - 1) & ~(page - 1);
     if ((start < s->stack_end && s->stack < end) ||
         nsc_sys_map_code(start, (size_t)(end - start)) < 0)
         return -1;
-    dfi->text_start = w->text_start;
-    dfi->text_end = w->text_end;
-    dfi->start = start;
-    dfi->end = end;
-    dfi->stubs = stubs;
-    dfi->distance = distance;
-    *dfi->table = (uint64_t)(uintptr_t)top;
+    patchable->text_start = w->text_start;
+    patchable->text_end = w->text_end;
+    patchable->start = start;
+    patchable->end = end;
+    patchable->stubs = stubs;
+    patchable->distance = distance;
+    *patchable->table = (uint64_t)(uintptr_t)top;
     return 0;
 }
 
@@ -371,15 +374,15 @@ static int find_place(struct work *w)
     if (nsc_sys_main_stack(&s.stack, &s.stack_end) < 0)
         return -1;
     clean_up(w);
-    for (number = 0; (distance = nsc_arch_dfi_distance(number)) != 0; number++)
+    for (number = 0; (distance = nsc_arch_patchable_distance(number)) != 0; number++)
         if (place_at(w, &s, distance) == 0)
             return 0;
     if (s.runs && !w->fresh)
         return -1;
-    for (distance = STEP; distance < NSC_ARCH_DFI_REACH; distance += STEP) {
+    for (distance = STEP; distance < NSC_ARCH_PATCHABLE_REACH; distance += STEP) {
         if (place_at(w, &s, -distance) < 0 && place_at(w, &s, distance) < 0)
             continue;
-        w->module->dfi->anywhere = 1;
+        w->module->patchable->anywhere = 1;
         return 0;
     }
     return -1;
@@ -411,11 +414,11 @@ static void choose(struct work *w)
 {
     static const struct nsc_patch_verdict none = {.on = 0};
 
-    if (w->verdict->on && !w->module->dfi->broken)
-        w->module->dfi->broken = prepare(w);
-    if (w->module->dfi->broken) {
+    if (w->verdict->on && !w->module->patchable->broken)
+        w->module->patchable->broken = prepare(w);
+    if (w->module->patchable->broken) {
         w->verdict = &none;
-        w->problems |= (uint32_t)w->module->dfi->broken;
+        w->problems |= (uint32_t)w->module->patchable->broken;
     }
     switch_all(w);
 }
@@ -433,11 +436,11 @@ static void window_open(struct window *w, int mem, uint8_t *bytes)
 /* @bytes: memory for three windows. */
 static void apply(struct work *w, int mem, uint8_t *bytes)
 {
-    if (top_table() == NULL || (w->module->dfi->start == 0 && find_place(w) < 0)) {
+    if (top_table() == NULL || (w->module->patchable->start == 0 && find_place(w) < 0)) {
         w->problems |= NSC_LIVE_PROBLEM_FAR;
         return;
     }
-    if (w->module->dfi->start == 0) {
+    if (w->module->patchable->start == 0) {
         w->problems |= NSC_LIVE_PROBLEM_NOPS;
         return;
     }
@@ -459,7 +462,7 @@ uint32_t nsc_entry_patch_apply(const struct nsc_runtime_module *module, uint64_t
     uint8_t *bytes;
     int mem;
 
-    if (!verdict->on && module->dfi->start == 0)
+    if (!verdict->on && module->patchable->start == 0)
         return 0;
     w.module = module;
     w.verdict = verdict;

@@ -1,6 +1,6 @@
 /* test_patchable_entry.c - entries, landings and stubs of x86-64, checked on every machine: the
  * encoders are pure. */
-#define NSC_ARCH_DFI_X86_64
+#define NSC_ARCH_PATCHABLE_X86_64
 #include "arch/x86_64/patchable_entry.c"
 #include "tap.h"
 
@@ -17,26 +17,27 @@ static int harmless_from(const uint8_t *entry, unsigned i)
 }
 
 /* From what a compiler made to ready, on and off; one step at a time. */
-static void walk(const uint8_t *from, enum nsc_arch_dfi_state first, int64_t distance,
+static void walk(const uint8_t *from, enum nsc_arch_patchable_state first, int64_t distance,
                  int stragglers)
 {
-    static const enum nsc_arch_dfi_state steps[] = {NSC_ARCH_DFI_CLAIMED, NSC_ARCH_DFI_OFF,
-                                                    NSC_ARCH_DFI_ON, NSC_ARCH_DFI_OFF};
+    static const enum nsc_arch_patchable_state steps[] = {
+        NSC_ARCH_PATCHABLE_CLAIMED, NSC_ARCH_PATCHABLE_OFF, NSC_ARCH_PATCHABLE_ON,
+        NSC_ARCH_PATCHABLE_OFF};
     uint8_t entry[5], before[5];
 
     memcpy(entry, from, sizeof(entry));
-    CHECK(nsc_arch_dfi_state(entry, distance) == first);
+    CHECK(nsc_arch_patchable_state(entry, distance) == first);
     for (unsigned i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         unsigned changed = 0;
 
         memcpy(before, entry, sizeof(before));
-        nsc_arch_dfi_entry(entry, steps[i], distance);
+        nsc_arch_patchable_entry(entry, steps[i], distance);
         for (unsigned k = 0; k < sizeof(entry); k++)
             changed += entry[k] != before[k];
-        CHECK(nsc_arch_dfi_state(entry, distance) == steps[i] ||
-              (steps[i] == NSC_ARCH_DFI_CLAIMED &&
-               nsc_arch_dfi_state(entry, distance) == NSC_ARCH_DFI_OFF));
-        if (steps[i] != NSC_ARCH_DFI_OFF || i > 1) {
+        CHECK(nsc_arch_patchable_state(entry, distance) == steps[i] ||
+              (steps[i] == NSC_ARCH_PATCHABLE_CLAIMED &&
+               nsc_arch_patchable_state(entry, distance) == NSC_ARCH_PATCHABLE_OFF));
+        if (steps[i] != NSC_ARCH_PATCHABLE_OFF || i > 1) {
             CHECK(changed == 1 && entry[0] != before[0]); /* the switch is one byte */
         } else {
             CHECK(entry[0] == before[0]); /* operands are filled in behind an instruction that has
@@ -52,14 +53,14 @@ static void test_entries(void)
     int64_t distance;
     unsigned n;
 
-    for (n = 0; (distance = nsc_arch_dfi_distance(n)) != 0; n++) {
+    for (n = 0; (distance = nsc_arch_patchable_distance(n)) != 0; n++) {
         CHECK(distance == (int32_t)distance);
-        walk(nops, NSC_ARCH_DFI_NOPS, distance, 1);
-        walk(clang_nop, NSC_ARCH_DFI_NOP, distance, 0);
+        walk(nops, NSC_ARCH_PATCHABLE_NOPS, distance, 1);
+        walk(clang_nop, NSC_ARCH_PATCHABLE_NOP, distance, 0);
     }
     CHECK(n == sizeof(harmless));
-    walk(nops, NSC_ARCH_DFI_NOPS, 0x12345678, 0);
-    walk(clang_nop, NSC_ARCH_DFI_NOP, -NSC_ARCH_DFI_REACH, 0);
+    walk(nops, NSC_ARCH_PATCHABLE_NOPS, 0x12345678, 0);
+    walk(clang_nop, NSC_ARCH_PATCHABLE_NOP, -NSC_ARCH_PATCHABLE_REACH, 0);
 }
 
 static void test_strangers(void)
@@ -73,8 +74,9 @@ static void test_strangers(void)
     };
 
     for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
-        CHECK(nsc_arch_dfi_state(codes[i], 0) == NSC_ARCH_DFI_NONE);
-        CHECK(nsc_arch_dfi_state(codes[i], nsc_arch_dfi_distance(0)) == NSC_ARCH_DFI_NONE);
+        CHECK(nsc_arch_patchable_state(codes[i], 0) == NSC_ARCH_PATCHABLE_NONE);
+        CHECK(nsc_arch_patchable_state(codes[i], nsc_arch_patchable_distance(0)) ==
+              NSC_ARCH_PATCHABLE_NONE);
     }
 }
 
@@ -85,15 +87,15 @@ static void test_code(void)
         0x4c, 0x8d, 0x1d, 0xf9, 0xff, 0x0f, 0x00, /* lea 0xffff9(%rip),%r11 */
         0xe9, 0xef, 0xff, 0xff, 0xff,             /* jmp to the stub itself */
     };
-    uint8_t stub[NSC_ARCH_DFI_STUB_BYTES], landing[NSC_ARCH_DFI_LANDING_BYTES];
+    uint8_t stub[NSC_ARCH_PATCHABLE_STUB_BYTES], landing[NSC_ARCH_PATCHABLE_LANDING_BYTES];
 
-    CHECK(nsc_arch_dfi_stub(stub, 0x400000, 0x500005, 0x400000) == 0);
+    CHECK(nsc_arch_patchable_stub(stub, 0x400000, 0x500005, 0x400000) == 0);
     CHECK(memcmp(stub, wanted, sizeof(wanted)) == 0);
-    CHECK(nsc_arch_dfi_stub(stub, 0x400000, 0x90000000, 0x400000) == -1);
-    CHECK(nsc_arch_dfi_stub(stub, 0x400000, 0x500000, 0x7f0000000000) == -1);
-    CHECK(nsc_arch_dfi_landing(landing, 0x1000, 0x2000) == 0);
+    CHECK(nsc_arch_patchable_stub(stub, 0x400000, 0x90000000, 0x400000) == -1);
+    CHECK(nsc_arch_patchable_stub(stub, 0x400000, 0x500000, 0x7f0000000000) == -1);
+    CHECK(nsc_arch_patchable_landing(landing, 0x1000, 0x2000) == 0);
     CHECK(memcmp(landing, "\xe9\xfb\x0f\0\0", 5) == 0);
-    CHECK(nsc_arch_dfi_landing(landing, 0x1000, 0x90001000) == -1);
+    CHECK(nsc_arch_patchable_landing(landing, 0x1000, 0x90001000) == -1);
 }
 
 int main(void)
