@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "util/text/escape.h"
 
 #define FILE_BYTES_MAX (1u << 20)
 
@@ -37,16 +38,33 @@ static int read_file(const char *path, char **text, size_t *bytes)
     return status;
 }
 
-int nsc_cli_read_rules(const char *path, struct nsc_category_rules **out)
+/* Read the file and parse what was read. @path NULL: the built-in rules, without a text. Returns 0,
+ * or an exit status after a message, with nothing to free. */
+static int read_and_parse(const char *path, char **text, size_t *bytes,
+                          struct nsc_category_rules **rules)
 {
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
-    char *text = NULL;
-    size_t bytes = 0;
-    int status = path != NULL ? read_file(path, &text, &bytes) : 0;
+    int status = 0;
 
-    if (status == 0 && nsc_category_rules_read(text, bytes, out, &diag) != 0)
+    *text = NULL;
+    *bytes = 0;
+    if (path != NULL)
+        status = read_file(path, text, bytes);
+    if (status == 0 && nsc_category_rules_read(*text, *bytes, rules, &diag) != 0) {
         status = nsc_cli_error("--categories: %s: %s", path != NULL ? path : "", diag.message);
-    free(text);
+        free(*text);
+    }
+    return status;
+}
+
+int nsc_cli_read_rules(const char *path, struct nsc_category_rules **out)
+{
+    size_t bytes;
+    char *text;
+    int status = read_and_parse(path, &text, &bytes, out);
+
+    if (status == 0)
+        free(text);
     return status;
 }
 
@@ -65,11 +83,27 @@ int nsc_cli_sort_functions(const char *path, const struct nsc_trace *t, struct n
 
 int nsc_cli_read_rules_text(const char *path, char **text, size_t *bytes)
 {
-    struct nsc_category_rules *rules = NULL;
-    int status = nsc_cli_read_rules(path, &rules);
+    struct nsc_category_rules *rules;
+    int status = read_and_parse(path, text, bytes, &rules);
 
-    nsc_category_rules_free(rules);
-    return status == 0 ? read_file(path, text, bytes) : status;
+    if (status == 0)
+        nsc_category_rules_free(rules);
+    return status;
+}
+
+/* Print a text of several lines; its control characters may not reach a terminal. */
+static void print_lines(char *text, size_t bytes)
+{
+    char *line = text, *end;
+
+    text[bytes] = 0;
+    for (; *line != 0; line = end) {
+        end = line + strcspn(line, "\n");
+        if (*end != 0)
+            *end++ = 0;
+        nsc_text_put(stdout, line);
+        putchar('\n');
+    }
 }
 
 int nsc_cli_print_rules(const char *path)
@@ -82,8 +116,10 @@ int nsc_cli_print_rules(const char *path)
         return status;
     fputs(nsc_category_ready_rules(), stdout);
     if (path != NULL) {
-        printf("\n# %s\n", path);
-        fwrite(text, 1, bytes, stdout);
+        fputs("\n# ", stdout);
+        nsc_text_put(stdout, path);
+        putchar('\n');
+        print_lines(text, bytes);
     }
     free(text);
     return 0;

@@ -20,8 +20,8 @@ int nsc_cli_read_rules(const char *path, struct nsc_category_rules **out);
  * the result; free it with nsc_categories_free(). Returns 0 or an exit status after a message. */
 int nsc_cli_sort_functions(const char *path, const struct nsc_trace *t, struct nsc_categories *out);
 
-/* Check the rules of a file and read its text. @text: receives the text, which the caller frees.
- * @bytes: receives its length. Returns 0 or an exit status after a message. */
+/* Read the text of a file of rules and check it. @text: receives what was checked; the caller frees
+ * it. @bytes: receives its length. Returns 0 or an exit status after a message. */
 int nsc_cli_read_rules_text(const char *path, char **text, size_t *bytes);
 
 /* Check the rules of a file (NULL: none), then print the built-in rules and those of the file.
