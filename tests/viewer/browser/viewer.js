@@ -68,7 +68,7 @@ async function launch() {
             "--force-color-profile=srgb",
             "--hide-scrollbars",
             // Whatever would leave the machine fails, and so is seen.
-            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.*",
         ],
     });
 }

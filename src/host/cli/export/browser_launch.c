@@ -52,15 +52,20 @@ static bool open_browser(const char *url)
     return started;
 }
 
-/* Whether the URL is one of our server's: a compromised server process could send any URL. */
+/* Whether the URL is one of our server's: a compromised server process could send any URL. A host
+ * of digits and points that begins with 127 can only be an address of 127.0.0.0/8. */
 static bool is_own(const char *address)
 {
-    static const char start[] = "http://127.0.0.1:";
+    static const char start[] = "http://127.";
     static const char harmless[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/?#=&";
+    const char *end = address + strlen(address), *rest;
 
-    return strncmp(address, start, sizeof start - 1) == 0 &&
-           strspn(address + sizeof start - 1, harmless) == strlen(address + sizeof start - 1);
+    if (strncmp(address, start, sizeof start - 1) != 0)
+        return false;
+    rest = address + sizeof start - 1;
+    rest += strspn(rest, "0123456789.");
+    return *rest == ':' && rest + 1 + strspn(rest + 1, harmless) == end;
 }
 
 static bool show(const char *address, struct nsc_entry *entry)

@@ -19,7 +19,7 @@ struct nsc_launch {
 
 /* Fork the helper if there is a desktop. Call it before threads start. */
 void nsc_launch_prepare(struct nsc_launch *launch);
-/* Start the browser with @address, a URL on 127.0.0.1. Returns whether it started; a failure to
+/* Start the browser with @address, a URL on 127.0.0.0/8. Returns whether it started; a failure to
  * write the file is reported to the user. */
 bool nsc_launch_browser(struct nsc_launch *launch, const char *address);
 /* Make the helper remove the file. May be called repeatedly; reaps the helper if it has exited. */

@@ -5,6 +5,7 @@
  */
 #include "viewer/server/request_gate.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,10 +23,11 @@ static int make_secret(char out[NSC_GATE_SECRET_CHARS + 1])
     return 0;
 }
 
-int nsc_gate_init(struct nsc_gate *gate, uint16_t port)
+int nsc_gate_init(struct nsc_gate *gate, const struct sockaddr_in *server)
 {
     struct nsc_gate made;
-    char key[NSC_GATE_SECRET_CHARS + 1];
+    char key[NSC_GATE_SECRET_CHARS + 1], address[INET_ADDRSTRLEN];
+    unsigned port = ntohs(server->sin_port);
     int error = make_secret(made.token);
 
     if (error == 0)
@@ -35,8 +37,8 @@ int nsc_gate_init(struct nsc_gate *gate, uint16_t port)
     if (error != 0)
         return error;
     snprintf(made.cookie_name, sizeof made.cookie_name, "nanoscope-%u", port);
-    snprintf(made.hosts[0], sizeof made.hosts[0], "127.0.0.1:%u", port);
-    snprintf(made.hosts[1], sizeof made.hosts[1], "localhost:%u", port);
+    inet_ntop(AF_INET, &server->sin_addr, address, sizeof address);
+    snprintf(made.host, sizeof made.host, "%s:%u", address, port);
     snprintf(made.entry, sizeof made.entry, "/?open=%s", key);
     *gate = made;
     return 0;
@@ -60,10 +62,10 @@ bool nsc_gate_is_token(const struct nsc_gate *gate, const char *body, size_t byt
 }
 
 /* Protects against DNS rebinding: a page of another site, whose name resolves to this machine,
- * sends that name as Host. */
+ * sends that name as Host. "localhost" may resolve to ::1, where another user can listen. */
 static bool is_our_host(const struct nsc_gate *gate, const char *host)
 {
-    return host != NULL && (strcmp(host, gate->hosts[0]) == 0 || strcmp(host, gate->hosts[1]) == 0);
+    return host != NULL && strcmp(host, gate->host) == 0;
 }
 
 static bool is_our_origin(const struct nsc_gate_request *request)

@@ -7,9 +7,9 @@
 #ifndef NSC_VIEWER_SERVER_REQUEST_GATE_H
 #define NSC_VIEWER_SERVER_REQUEST_GATE_H
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #define NSC_GATE_SECRET_BYTES 16 /* random bytes; written as twice as many hexadecimal digits */
 #define NSC_GATE_SECRET_CHARS (2 * NSC_GATE_SECRET_BYTES)
@@ -20,7 +20,7 @@ struct nsc_gate {
     char token[NSC_GATE_SECRET_CHARS + 1];  /* part of the printed address */
     char cookie[NSC_GATE_SECRET_CHARS + 1]; /* value that the browser gets for the token */
     char cookie_name[NSC_GATE_NAME_MAX];    /* contains the port: cookies apply to all ports */
-    char hosts[2][NSC_GATE_NAME_MAX];       /* accepted Host headers, with the port */
+    char host[NSC_GATE_NAME_MAX];           /* the only accepted Host header, with the port */
     char entry[NSC_GATE_ENTRY_MAX];         /* the only target that other sites may navigate to */
 };
 
@@ -42,10 +42,10 @@ enum nsc_gate_verdict {
 
 /**
  * nsc_gate_init - initialise a gate with new secrets.
- * @port: the port of the server, in host byte order.
+ * @server: the address and port that it listens on.
  * Returns 0, or -errno if the system provides no random bytes.
  */
-int nsc_gate_init(struct nsc_gate *gate, uint16_t port);
+int nsc_gate_init(struct nsc_gate *gate, const struct sockaddr_in *server);
 
 /* Decide about a request. Context: any thread; the gate is not modified. */
 enum nsc_gate_verdict nsc_gate_judge(const struct nsc_gate *gate,

@@ -35,19 +35,20 @@ struct nsc_serve_options {
     const char *const *source_folders;    /* with source files, in addition to the working folder */
     size_t source_folder_count;
     const struct nsc_category_rules *rules; /* of function categories; NULL: the built-in ones */
-    uint16_t port;                          /* 0: any free port */
+    uint16_t port; /* of 127.0.0.1; 0: a free port of a random loopback address */
 };
 
 /**
  * nsc_serve_start - start the server: listens, and answers requests in its own threads.
  * @out: receives the server; stop it with nsc_serve_stop().
- * Returns 0, or -errno with @diag: -EADDRINUSE, -ENOSYS (built without the viewer or libmicrohttpd,
- * or that library is not installed), -ENOMEM, and open(2)'s of a folder with sources.
+ * Returns 0, or -errno with @diag: those of nsc_listener_open(), -ENOSYS (built without the viewer
+ * or libmicrohttpd, or that library is not installed), -ENOMEM, and open(2)'s of a folder with
+ * sources.
  */
 int nsc_serve_start(const struct nsc_serve_options *options, struct nsc_serve **out,
                     struct nsc_diag *diag);
 
-/* Return the address, "http://127.0.0.1:40123/#token=...": secret, only for the user. */
+/* Return the address, "http://127.9.8.7:40123/#token=...": secret, only for the user. */
 const char *nsc_serve_address(const struct nsc_serve *server);
 
 /* Return the address for a redirect from another page (entry_file.h). Browsers mark such a request

@@ -1,14 +1,16 @@
-"""Clients that a server has to live with: usage clients.py KIND PORT COOKIE. Prints what came of it."""
+"""Clients that a server has to live with: usage clients.py KIND ADDRESS:PORT COOKIE. Prints what came of it."""
 import resource
 import socket
 import sys
 import time
 
-kind, port, cookie = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+kind, server, cookie = sys.argv[1:]
+address, port = server.split(":")
+place = (address, int(port))
 
 
 def connect():
-    return socket.create_connection(("127.0.0.1", port), timeout=10)
+    return socket.create_connection(place, timeout=10)
 
 
 def ask(head=""):
@@ -16,7 +18,7 @@ def ask(head=""):
     begun = time.monotonic()
     s = connect()
     s.sendall(
-        f"GET /api/trace HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nCookie: {cookie}\r\n{head}"
+        f"GET /api/trace HTTP/1.1\r\nHost: {server}\r\nCookie: {cookie}\r\n{head}"
         "Connection: close\r\n\r\n".encode()
     )
     text = b""
@@ -44,7 +46,7 @@ def thousands():
         try:
             s = socket.socket()
             s.setblocking(False)
-            s.connect_ex(("127.0.0.1", port))
+            s.connect_ex(place)
             crowd.append(s)
         except OSError:
             break
@@ -77,15 +79,15 @@ def slow():
 
 def odd():
     """Requests that no browser sends."""
-    host = f"Host: 127.0.0.1:{port}\r\n"
+    host = f"Host: {server}\r\n"
     for name, text in {
         "no host": "GET / HTTP/1.1\r\n\r\n",
         "no host, data": f"GET /api/trace HTTP/1.1\r\nCookie: {cookie}\r\n\r\n",
         "no host, login": "POST /login HTTP/1.1\r\nContent-Length: 1\r\n\r\n0",
-        "a blank in its name": f"GET / HTTP/1.1\r\nHost : 127.0.0.1:{port}\r\n\r\n",
+        "a blank in its name": f"GET / HTTP/1.1\r\nHost : {server}\r\n\r\n",
         "two hosts": f"GET / HTTP/1.1\r\n{host}Host: evil\r\n\r\n",
         "two cookies": f"GET /api/trace HTTP/1.1\r\n{host}Cookie: a=b\r\nCookie: {cookie}\r\n\r\n",
-        "absolute": f"GET http://127.0.0.1:{port}/api/trace HTTP/1.1\r\n{host}Cookie: {cookie}\r\n\r\n",
+        "absolute": f"GET http://{server}/api/trace HTTP/1.1\r\n{host}Cookie: {cookie}\r\n\r\n",
         "nonsense": "\x00\x01\x02\r\n\r\n",
         "long head": f"GET / HTTP/1.1\r\n{host}X: {'x' * 100000}\r\n\r\n",
         "long token": f"POST /login HTTP/1.1\r\n{host}Content-Length: 100000\r\n\r\n{'0' * 100000}",
@@ -98,7 +100,7 @@ def gone():
     for _ in range(300):
         s = connect()
         s.sendall(
-            f"GET /api/tiles?zoom=40&first=0&count=1 HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
+            f"GET /api/tiles?zoom=40&first=0&count=1 HTTP/1.1\r\nHost: {server}\r\n"
             f"Cookie: {cookie}\r\n\r\n".encode()
         )
         s.close()

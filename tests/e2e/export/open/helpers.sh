@@ -2,8 +2,8 @@
 # shellcheck shell=sh disable=SC2034 # variables are for the tests
 : "${NANOSCOPE:?}" "${t_tmp:?}"
 
-# serve ARGUMENTS...: start it; sets server (its process), address, base (without the token), token, port
-# and cookie. Fails if it does not come up.
+# serve ARGUMENTS...: start it; sets server (its process), address, base (without the token), token, host
+# (with the port), port and cookie. Fails if it does not come up.
 serve() {
     # It ends by itself if the test does not come to it.
     # shellcheck disable=SC2086 # several words
@@ -13,11 +13,11 @@ serve() {
     while [ -z "$address" ] && [ $tries -lt 100 ] && kill -0 $server 2>/dev/null; do
         sleep 0.1
         tries=$((tries + 1))
-        address=$(grep '^http://127.0.0.1:[0-9]*/#token=[0-9a-f]*$' "$t_tmp/served")
+        address=$(grep '^http://127\.[0-9.]*:[0-9]*/#token=[0-9a-f]*$' "$t_tmp/served")
     done
     [ -n "$address" ] || return 1
     base=${address%%/#*} token=${address##*=}
-    port=${base##*:}
+    host=${base#http://} port=${base##*:}
     curl -s -c "$t_tmp/jar" --data "$token" "$base/login"
     cookie=$(awk '/nanoscope-/ { print $6 "=" $7 }' "$t_tmp/jar")
 }

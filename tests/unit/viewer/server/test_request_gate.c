@@ -2,6 +2,7 @@
 #include "tap.h"
 #include "viewer/server/request_gate.h"
 
+static struct sockaddr_in server;
 static struct nsc_gate gate;
 static char cookie[128];
 
@@ -11,7 +12,7 @@ static struct nsc_gate_request good(const char *target)
     return (struct nsc_gate_request){
         .method = "GET",
         .target = target,
-        .host = "127.0.0.1:4711",
+        .host = "127.9.8.7:4711",
         .fetch_site = "same-origin",
         .cookie = cookie,
     };
@@ -33,7 +34,7 @@ static void test_secrets(void)
 {
     struct nsc_gate other;
 
-    CHECK(nsc_gate_init(&other, 4711) == 0);
+    CHECK(nsc_gate_init(&other, &server) == 0);
     CHECK(strlen(gate.token) == 32 && strspn(gate.token, "0123456789abcdef") == 32);
     CHECK(strlen(gate.cookie) == 32 && strspn(gate.cookie, "0123456789abcdef") == 32);
     CHECK(strcmp(gate.token, gate.cookie) != 0);
@@ -56,7 +57,7 @@ static void test_paths(void)
     CHECK(judge(good("/")) == NSC_GATE_FILE);
     CHECK(judge(good("/app.js")) == NSC_GATE_FILE);
     CHECK(judge(good("/pingpong")) == NSC_GATE_FILE);
-    CHECK(judge(good("http://127.0.0.1:4711/api/trace")) == NSC_GATE_FORBIDDEN);
+    CHECK(judge(good("http://127.9.8.7:4711/api/trace")) == NSC_GATE_FORBIDDEN);
     CHECK(judge(good("")) == NSC_GATE_FORBIDDEN);
     CHECK(judge(good("*")) == NSC_GATE_FORBIDDEN);
     login.method = "POST";
@@ -76,12 +77,13 @@ static void test_methods(void)
 
 static void test_hosts(void)
 {
-    static const char *const foreign[] = {"127.0.0.1",       "127.0.0.1:4712",  "127.0.0.1:47110",
-                                          "evil.example",    "localhost",       "evil.example:4711",
-                                          "127.0.0.1:4711.", "127.0.0.1:4711 ", "",
-                                          "LOCALHOST:4711",  "[::1]:4711",      NULL};
+    static const char *const foreign[] = {
+        "127.9.8.7", "127.9.8.7:4712", "127.9.8.7:47110", "evil.example", "localhost",
+        "evil.example:4711", "127.9.8.7:4711.", "127.9.8.7:4711 ", "", "[::1]:4711", NULL,
+        /* Other names of this machine: other users can listen there. */
+        "localhost:4711", "127.0.0.1:4711", "127.9.8.8:4711"};
 
-    CHECK(WITH(host, "localhost:4711") == NSC_GATE_DATA);
+    CHECK_STR(gate.host, "127.9.8.7:4711");
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
         CHECK(WITH(host, foreign[i]) == NSC_GATE_FORBIDDEN);
     CHECK(WITH(repeated, true) == NSC_GATE_FORBIDDEN);
@@ -90,12 +92,12 @@ static void test_hosts(void)
 static void test_origins(void)
 {
     static const char *const foreign[] = {
-        "http://evil.example",    "null", "https://127.0.0.1:4711", "http://127.0.0.1:4712",
+        "http://evil.example",    "null", "https://127.9.8.7:4711", "http://127.9.8.7:4712",
         "http://localhost:4711", /* a different origin than the one the request goes to */
-        "http://127.0.0.1:4711/", "",     "127.0.0.1:4711"};
+        "http://127.9.8.7:4711/", "",     "127.9.8.7:4711"};
     struct nsc_gate_request page = good("/");
 
-    CHECK(WITH(origin, "http://127.0.0.1:4711") == NSC_GATE_DATA);
+    CHECK(WITH(origin, "http://127.9.8.7:4711") == NSC_GATE_DATA);
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
         CHECK(WITH(origin, foreign[i]) == NSC_GATE_FORBIDDEN);
     CHECK(WITH(fetch_site, NULL) == NSC_GATE_DATA);
@@ -177,7 +179,9 @@ static void test_cookies(void)
 
 int main(void)
 {
-    CHECK(nsc_gate_init(&gate, 4711) == 0);
+    server.sin_port = htons(4711);
+    server.sin_addr.s_addr = htonl(0x7f090807);
+    CHECK(nsc_gate_init(&gate, &server) == 0);
     snprintf(cookie, sizeof cookie, "nanoscope-4711=%s", gate.cookie);
     test_secrets();
     test_paths();

@@ -5,7 +5,6 @@
  * passes each request through the gate (request_gate.h). Requests for data are queued to the
  * workers; their connections are suspended until the reply is complete.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <malloc.h>
 #include <poll.h>
@@ -21,6 +20,7 @@
 #include "viewer/server/handle_query.h"
 #include "viewer/server/handle_source.h"
 #include "viewer/server/libmicrohttpd/libmicrohttpd.h"
+#include "viewer/server/listener.h"
 #include "viewer/server/peer_owner.h"
 #include "viewer/server/request_gate.h"
 #include "viewer/server/serve.h"
@@ -416,30 +416,6 @@ static void say_nothing(void *context, const char *format, va_list arguments)
 
 /* ---- Start and end --------------------------------------------------------------------------- */
 
-/* Returns a listening socket or -errno with @diag. */
-static int listen_on(struct nsc_serve *s, uint16_t port, struct nsc_diag *diag)
-{
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    socklen_t bytes = sizeof s->address;
-    int one = 1, error;
-
-    s->address = (struct sockaddr_in){
-        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    /* Allows a port whose last server has just ended. */
-    if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0 &&
-        bind(fd, (struct sockaddr *)&s->address, sizeof s->address) == 0 &&
-        listen(fd, SOMAXCONN) == 0 && getsockname(fd, (struct sockaddr *)&s->address, &bytes) == 0)
-        return fd;
-    error = errno;
-    if (fd >= 0)
-        close(fd);
-    if (error == EADDRINUSE)
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error,
-                            "port %u is taken: give another, or none", port);
-    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot listen on 127.0.0.1: %s",
-                        strerror(error));
-}
-
 static int start_daemon(struct nsc_serve *s, int fd, struct nsc_diag *diag)
 {
     /* Not strict: otherwise the library would answer requests without Host, instead of the gate. */
@@ -469,13 +445,13 @@ static int start(struct nsc_serve *s, const struct nsc_serve_options *options,
                                           .rules = options->rules};
     int error =
         nsc_source_init(&s->source, options->source_folders, options->source_folder_count, diag);
-    int fd = error == 0 ? listen_on(s, options->port, diag) : error;
+    int fd = error == 0 ? nsc_listener_open(options->port, &s->address, diag) : error;
 
     if (fd < 0)
         return fd;
     s->handlers[0] = &s->source.handler;
     s->handlers[1] = sql;
-    error = nsc_gate_init(&s->gate, ntohs(s->address.sin_port));
+    error = nsc_gate_init(&s->gate, &s->address);
     if (error == 0)
         error = nsc_workers_start(&workers, &s->workers);
     if (error != 0) {
@@ -483,9 +459,9 @@ static int start(struct nsc_serve *s, const struct nsc_serve_options *options,
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot start the server: %s",
                             strerror(-error));
     }
-    snprintf(s->url, sizeof s->url, "http://%s/#token=%s", s->gate.hosts[0], s->gate.token);
-    snprintf(s->entry_url, sizeof s->entry_url, "http://%s%s#token=%s", s->gate.hosts[0],
-             s->gate.entry, s->gate.token);
+    snprintf(s->url, sizeof s->url, "http://%s/#token=%s", s->gate.host, s->gate.token);
+    snprintf(s->entry_url, sizeof s->entry_url, "http://%s%s#token=%s", s->gate.host, s->gate.entry,
+             s->gate.token);
     s->asked_ns = nsc_now_ns();
     return start_daemon(s, fd, diag);
 }
