@@ -12,7 +12,6 @@
 struct nsc_asset {
     const char *path; /* as in the URL: "/app.js"; "/" is the page; NULL ends the table */
     const char *type; /* Content-Type, with the character set */
-    const char *etag; /* ETag with its quotes, derived from the content */
     const unsigned char *data;
     size_t bytes;
 };

@@ -56,14 +56,11 @@ struct request {
     char *target;
     enum { FRESH, ADMITTED, WAITING } state;
     enum nsc_gate_verdict verdict;
-    bool is_current;                      /* the client's cached file is current (ETag) */
     char body[NSC_GATE_SECRET_CHARS + 1]; /* one byte more than a token has */
     size_t body_bytes;
 };
 
 /* ---- Answers --------------------------------------------------------------------------------- */
-
-enum caching { NEVER, IF_CHANGED };
 
 static void add_header(struct nsc_serve *s, struct MHD_Response *response, const char *name,
                        const char *value)
@@ -71,12 +68,11 @@ static void add_header(struct nsc_serve *s, struct MHD_Response *response, const
     s->mhd.add_response_header(response, name, value);
 }
 
-static void add_headers(struct nsc_serve *s, struct MHD_Response *response, const char *type,
-                        enum caching caching)
+static void add_headers(struct nsc_serve *s, struct MHD_Response *response, const char *type)
 {
     if (type != NULL)
         add_header(s, response, "Content-Type", type);
-    add_header(s, response, "Cache-Control", caching == NEVER ? "no-store" : "no-cache");
+    add_header(s, response, "Cache-Control", "no-store");
     add_header(s, response, "Content-Security-Policy",
                "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; "
                "connect-src 'self'; img-src 'self' data:; worker-src blob:; base-uri 'none'; "
@@ -115,7 +111,7 @@ static enum MHD_Result send_line(struct request *r, unsigned status, const char 
 
     if (response == NULL)
         return MHD_NO;
-    add_headers(s, response, "text/plain; charset=utf-8", NEVER);
+    add_headers(s, response, "text/plain; charset=utf-8");
     if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
         add_header(s, response, "Allow", "GET");
     return send_response(r, status, response);
@@ -130,7 +126,7 @@ static enum MHD_Result send_nothing(struct request *r, const char *cookie)
 
     if (response == NULL)
         return MHD_NO;
-    add_headers(s, response, NULL, NEVER);
+    add_headers(s, response, NULL);
     if (cookie != NULL)
         add_header(s, response, "Set-Cookie", cookie);
     return send_response(r, MHD_HTTP_NO_CONTENT, response);
@@ -155,13 +151,12 @@ static enum MHD_Result send_file(struct request *r)
 
     if (asset == NULL)
         return send_line(r, MHD_HTTP_NOT_FOUND, "there is no such page\n");
-    response = s->mhd.create_response_from_buffer(r->is_current ? 0 : asset->bytes,
-                                                  unconst(asset->data), MHD_RESPMEM_PERSISTENT);
+    response = s->mhd.create_response_from_buffer(asset->bytes, unconst(asset->data),
+                                                  MHD_RESPMEM_PERSISTENT);
     if (response == NULL)
         return MHD_NO;
-    add_headers(s, response, asset->type, IF_CHANGED);
-    add_header(s, response, "ETag", asset->etag);
-    return send_response(r, r->is_current ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK, response);
+    add_headers(s, response, asset->type);
+    return send_response(r, MHD_HTTP_OK, response);
 }
 
 /* Send the engine's reply; the response takes over its bytes. */
@@ -178,38 +173,32 @@ static enum MHD_Result send_reply(struct request *r)
     if (response == NULL)
         return MHD_NO;
     reply->bytes = NULL;
-    add_headers(s, response, reply->type, NEVER);
+    add_headers(s, response, reply->type);
     return send_response(r, (unsigned)reply->status, response);
 }
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
-/* The header fields that the server evaluates. */
-struct head {
-    struct nsc_gate_request gate;
-    const char *etag;
-};
-
+/* Fill the header fields of a request that the gate evaluates. */
 static enum MHD_Result read_field(void *context, enum MHD_ValueKind kind, const char *name,
                                   const char *value)
 {
-    struct head *head = context;
+    struct nsc_gate_request *head = context;
     struct {
         const char *name;
         const char **value;
     } fields[] = {
-        {"Host", &head->gate.host},
-        {"Origin", &head->gate.origin},
-        {"Sec-Fetch-Site", &head->gate.fetch_site},
-        {"Cookie", &head->gate.cookie},
-        {"If-None-Match", &head->etag},
+        {"Host", &head->host},
+        {"Origin", &head->origin},
+        {"Sec-Fetch-Site", &head->fetch_site},
+        {"Cookie", &head->cookie},
     };
 
     (void)kind;
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         if (strcasecmp(name, fields[i].name) != 0)
             continue;
-        head->gate.repeated |= *fields[i].value != NULL;
+        head->repeated |= *fields[i].value != NULL;
         *fields[i].value = value != NULL ? value : "";
     }
     return MHD_YES;
@@ -268,12 +257,10 @@ static enum MHD_Result ask(struct request *r)
 static enum MHD_Result judge(struct request *r, const char *method)
 {
     struct nsc_serve *s = r->server;
-    struct head head = {.gate = {.method = method, .target = r->target}};
-    const struct nsc_asset *asset = find_asset(r->target);
+    struct nsc_gate_request head = {.method = method, .target = r->target};
 
     s->mhd.get_connection_values(r->connection, MHD_HEADER_KIND, read_field, &head);
-    r->verdict = nsc_gate_judge(&s->gate, &head.gate);
-    r->is_current = head.etag != NULL && asset != NULL && strcmp(head.etag, asset->etag) == 0;
+    r->verdict = nsc_gate_judge(&s->gate, &head);
     r->state = ADMITTED;
     nsc_connections_heard(&s->links, link_of(r), r->verdict == NSC_GATE_DATA);
     if (r->verdict == NSC_GATE_BAD_METHOD)
