@@ -11,6 +11,7 @@
 #include <zlib.h>
 
 #include "symbols/object.h"
+#include "util/os/regular_file.h"
 
 static bool same_build_id(const struct nsc_elf *a, const struct nsc_elf *b)
 {
@@ -53,7 +54,7 @@ static bool take(const struct nsc_elf *elf, int fd, const char *path, const uint
 static bool try_path(const struct nsc_elf *elf, const char *path, const uint32_t *crc,
                      struct nsc_elf *debug)
 {
-    int fd = nsc_privileges_open_regular(path);
+    int fd = nsc_regular_file_open(path);
 
     return fd >= 0 && take(elf, fd, path, crc, debug);
 }

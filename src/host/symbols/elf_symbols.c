@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "symbols/object.h"
+#include "util/os/regular_file.h"
 
 static const Elf64_Shdr *section_of_type(const struct nsc_elf *elf, uint32_t type)
 {
@@ -153,7 +154,7 @@ int nsc_symbols_open_fd(int fd, const char *path, const struct nsc_symbols_optio
 int nsc_symbols_open(const char *path, const struct nsc_symbols_options *options,
                      struct nsc_symbols **out, struct nsc_diag *diag)
 {
-    int fd = nsc_privileges_open_regular(path);
+    int fd = nsc_regular_file_open(path);
 
     if (fd == -EINVAL)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOEXEC, "%s: not a regular file", path);

@@ -9,6 +9,7 @@
 
 #include "process/procfs/maps.h"
 #include "process/procfs/procfs.h"
+#include "util/os/regular_file.h"
 #include "util/privileges/credentials.h"
 
 static void link_of(pid_t thread, const struct nsc_map *map, char *path, size_t bytes)
@@ -49,12 +50,12 @@ int nsc_mapped_open(pid_t pid, const struct nsc_map *map, const char *program,
 
     link_of(thread, map, path, sizeof path);
     /* Opening map_files needs a capability, so this uses nanoscope's own credentials. */
-    fd = as == NULL ? nsc_privileges_open_regular(path) : nsc_credentials_open(NULL, thread, path);
+    fd = as == NULL ? nsc_regular_file_open(path) : nsc_credentials_open(NULL, thread, path);
     if (fd >= 0)
         return fd;
     if (path_of(pid, map, program, path, sizeof path) != 0)
         return -ENOENT;
-    return as == NULL ? nsc_privileges_open_regular(path) : nsc_credentials_open(as, thread, path);
+    return as == NULL ? nsc_regular_file_open(path) : nsc_credentials_open(as, thread, path);
 }
 
 void nsc_mapped_program(pid_t pid, char *path, size_t bytes)

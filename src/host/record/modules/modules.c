@@ -13,6 +13,7 @@
 #include "util/array.h"
 #include "util/hash.h"
 #include "util/now.h"
+#include "util/os/regular_file.h"
 #include "util/search.h"
 
 enum {
@@ -108,7 +109,7 @@ static void choose_owner(struct nsc_module_file *file, pid_t pid)
 static int open_at_path(struct nsc_module_file *file)
 {
     if (geteuid() != 0)
-        return nsc_privileges_open_regular(file->path);
+        return nsc_regular_file_open(file->path);
     if (!file->foreign)
         choose_owner(file, 0);
     return nsc_credentials_open(file->foreign ? &file->owner : NULL, 0, file->path);

@@ -3,31 +3,15 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/os/regular_file.h"
+
 #define BUFFER_BYTES (128u * 1024)
-
-/* Open a regular file. Returns a descriptor or -errno. O_NONBLOCK: a pipe must not block. */
-static int open_regular(const char *path, uint64_t *size, struct nsc_diag *diag)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    struct stat st;
-
-    if (fd < 0)
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot open %s: %s", path,
-                            strerror(errno));
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        close(fd);
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL, "%s is no regular file", path);
-    }
-    *size = (uint64_t)st.st_size;
-    return fd;
-}
 
 static char *join(const char *folder, const char *name)
 {
@@ -47,6 +31,7 @@ int nsc_paged_file_open(const char *folder, const char *name, struct nsc_paged_f
                         struct nsc_diag *diag)
 {
     struct nsc_paged_file *b = calloc(1, sizeof *b);
+    struct stat st;
     int error;
 
     if (b == NULL)
@@ -58,12 +43,15 @@ int nsc_paged_file_open(const char *folder, const char *name, struct nsc_paged_f
         nsc_paged_file_close(b);
         return no_memory(diag);
     }
-    error = open_regular(b->path, &b->size, diag);
-    if (error < 0) {
+    b->fd = nsc_regular_file_open(b->path);
+    if (b->fd < 0) {
+        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, b->fd,
+                             b->fd == -EINVAL ? "%s is no regular file" : "cannot open %s: %s",
+                             b->path, strerror(-b->fd));
         nsc_paged_file_close(b);
         return error;
     }
-    b->fd = error;
+    b->size = fstat(b->fd, &st) == 0 ? (uint64_t)st.st_size : 0;
     *out = b;
     return 0;
 }

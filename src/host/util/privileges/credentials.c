@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "util/hash.h"
+#include "util/os/regular_file.h"
 #include "util/privileges/child_open.h"
 #include "util/privileges/mount_trust.h"
 
@@ -288,29 +289,16 @@ static bool is_untrusted(int fd, pid_t pid)
     return !nsc_mount_is_trusted(fd, pid) || is_special(fd);
 }
 
-/* @refuses: which files are refused, by a descriptor (O_PATH) and @pid; NULL: none. */
+/* @refuses: which files are refused, by a descriptor (O_PATH) and @pid. */
 static int open_regular(const char *path, bool (*refuses)(int fd, pid_t pid), pid_t pid)
 {
     int place = open(path, O_PATH | O_CLOEXEC), fd;
-    char link[48];
-    struct stat st;
 
     if (place < 0)
         return -errno;
-    snprintf(link, sizeof link, "/proc/self/fd/%d", place);
-    if (refuses != NULL && refuses(place, pid))
-        fd = -EOPNOTSUPP;
-    else if (fstat(place, &st) != 0 || !S_ISREG(st.st_mode))
-        fd = -EINVAL;
-    else if ((fd = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)) < 0)
-        fd = -errno;
+    fd = refuses(place, pid) ? -EOPNOTSUPP : nsc_regular_file_reopen(place);
     close(place);
     return fd;
-}
-
-int nsc_privileges_open_regular(const char *path)
-{
-    return open_regular(path, NULL, 0);
 }
 
 int nsc_privileges_open_prompt(const char *path, pid_t pid)

@@ -73,12 +73,8 @@ bool nsc_credentials_can_be_assumed(const struct nsc_credentials *credentials);
  */
 int nsc_credentials_assume(const struct nsc_credentials *credentials);
 
-/* Open a regular file for reading. Other files are not opened, as opening them may have side
- * effects. Returns a descriptor, close-on-exec, or -errno: -EINVAL (not a regular file), open(2)'s.
- */
-int nsc_privileges_open_regular(const char *path);
-/* The same, but a file system that may never reply is not asked: -EOPNOTSUPP. @pid: as in
- * nsc_mount_may_block(). @path: must not lead through one; a link in /proc does not. */
+/* As nsc_regular_file_open(), but a file system that may never reply is not asked: -EOPNOTSUPP.
+ * @pid: as in nsc_mount_may_block(). @path: must not lead through one; a link in /proc does not. */
 int nsc_privileges_open_prompt(const char *path, pid_t pid);
 
 /**
@@ -87,9 +83,9 @@ int nsc_privileges_open_prompt(const char *path, pid_t pid);
  * @pid: a process whose mounts are accepted, see nsc_mount_is_trusted(); 0: none.
  *
  * A forked child opens the file, as a file system of that user may block forever. Returns as
- * nsc_privileges_open_regular(); -EPERM if @credentials have more groups than are known;
- * -ETIMEDOUT after two seconds, -EOPNOTSUPP for files on FUSE,
- * on the kernel's own file systems, such as /proc, and on mounts that another user made.
+ * nsc_regular_file_open(); -EPERM if @credentials have more groups than are known; -ETIMEDOUT after
+ * two seconds, -EOPNOTSUPP for files on FUSE, on the kernel's own file systems, such as /proc, and
+ * on mounts that another user made.
  */
 int nsc_credentials_open(const struct nsc_credentials *credentials, pid_t pid, const char *path);
 

@@ -18,6 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/os/regular_file.h"
+
 enum { DEPTH_MAX = 64, LINKS_MAX = 40 };
 
 struct way {
@@ -118,22 +120,11 @@ static int find(int folder, const char *path)
 
 int nsc_beneath_open(int folder, const char *path, struct stat *st)
 {
-    char self[32];
     int found = find(folder, path), fd;
 
     if (found < 0)
         return found;
-    if (fstat(found, st) != 0) {
-        fd = -errno;
-    } else if (!S_ISREG(st->st_mode)) {
-        fd = -EINVAL;
-    } else {
-        /* O_NONBLOCK: do not wait for the holder of a lease. */
-        snprintf(self, sizeof self, "/proc/self/fd/%d", found);
-        fd = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-        if (fd < 0)
-            fd = errno == ENOENT ? -EIO /* no /proc */ : -errno;
-    }
+    fd = fstat(found, st) == 0 ? nsc_regular_file_reopen(found) : -errno;
     close(found);
     return fd;
 }
