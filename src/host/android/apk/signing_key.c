@@ -104,7 +104,7 @@ int nsc_apk_key_certificate(const struct nsc_crypto_key *key, struct nsc_crypto_
 /* Build the path of the debug key, malloc'ed. */
 static int find_path(char **out, struct nsc_diag *diag)
 {
-    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    const char *config = secure_getenv("XDG_CONFIG_HOME"), *home = secure_getenv("HOME");
     int n;
 
     if (config != NULL && config[0] == '/')

@@ -183,7 +183,7 @@ static int permitted(const char *package, bool yes)
 
 int nsc_cli_install(const char *apk, const char *package, bool yes, bool quiet)
 {
-    const char *named = getenv("ADB");
+    const char *named = secure_getenv("ADB");
     struct adb *adb = calloc(1, sizeof *adb);
     int error, status = 0;
 

@@ -398,7 +398,7 @@ static int run_request(const struct nsc_cli_args *args, struct request *r, const
 
 static int run(const struct nsc_cli_args *args, const char *variable, const char *default_command)
 {
-    const char *command = getenv(variable);
+    const char *command = secure_getenv(variable);
     size_t room = args->operand_count + args->option_count + 1;
     struct request r = {
         .files.at = calloc(room, sizeof(char *)),

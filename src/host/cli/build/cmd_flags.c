@@ -52,7 +52,7 @@ static int read_request(const struct nsc_cli_args *args, struct request *r)
 
 static const char *compiler_of(const struct request *r)
 {
-    const char *command = getenv(r->cxx ? "NANOSCOPE_CXX" : "NANOSCOPE_CC");
+    const char *command = secure_getenv(r->cxx ? "NANOSCOPE_CXX" : "NANOSCOPE_CC");
 
     if (r->compiler != NULL)
         return r->compiler;

@@ -106,7 +106,7 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 
 static bool begin(struct attempt *a)
 {
-    const char *temporary = getenv("TMPDIR");
+    const char *temporary = secure_getenv("TMPDIR");
     ssize_t n = readlink("/proc/self/exe", a->self, sizeof a->self - 1);
     FILE *f;
     bool written;
@@ -222,8 +222,8 @@ void nsc_doctor_build(struct nsc_doctor *d)
         struct nsc_cc_compiler c;
         const char *command;
     } found[4];
-    const char *own = getenv("NANOSCOPE_CC");
-    const char *own_cxx = getenv("NANOSCOPE_CXX");
+    const char *own = secure_getenv("NANOSCOPE_CC");
+    const char *own_cxx = secure_getenv("NANOSCOPE_CXX");
     struct attempt *a = calloc(1, sizeof *a);
     size_t count = 0;
 

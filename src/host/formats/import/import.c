@@ -62,7 +62,7 @@ int nsc_import_clock(struct nsc_import *job, const struct nsc_clock_point *point
 
 const char *nsc_import_temporary_folder(void)
 {
-    const char *folder = getenv("TMPDIR");
+    const char *folder = secure_getenv("TMPDIR");
 
     return folder != NULL && folder[0] == '/' ? folder : "/tmp";
 }

@@ -16,7 +16,7 @@
 /* Return $XDG_RUNTIME_DIR, or NULL if other users can access it: they could replace the file. */
 static const char *runtime_folder(void)
 {
-    const char *folder = getenv("XDG_RUNTIME_DIR");
+    const char *folder = secure_getenv("XDG_RUNTIME_DIR");
     struct stat st;
 
     if (folder == NULL || folder[0] != '/' || lstat(folder, &st) != 0 || !S_ISDIR(st.st_mode) ||
@@ -28,7 +28,7 @@ static const char *runtime_folder(void)
 /* Create a folder of mode 0700; @out receives its path, for free(). Returns 0 or -errno. */
 static int make_folder(char **out)
 {
-    const char *parent = getenv("TMPDIR");
+    const char *parent = secure_getenv("TMPDIR");
     char *folder;
     int error;
 
