@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/os/made_output.h"
 #include "util/privileges/own_path.h"
 #include "util/text/escape.h"
 #include "util/text/units.h"
@@ -177,17 +178,24 @@ int nsc_cli_includedir(char *path, size_t bytes)
     return under_prefix("include", path, bytes);
 }
 
-int nsc_cli_check_made_output(const char *output)
+int nsc_cli_begin_made_output(const char *output, enum nsc_cli_replace replace)
 {
+    bool replaces = replace == NSC_CLI_REPLACE_INPUT ||
+                    (replace == NSC_CLI_REPLACE_OUTPUT && !nsc_own_path_is_shared(output)),
+         exists;
     struct stat st;
 
     if (!nsc_own_path_is_own(output))
         return nsc_cli_error("cannot write %s: another user can exchange a folder on the way to "
                              "it; name the output with -o",
                              output);
-    if (lstat(output, &st) == 0 && st.st_uid != geteuid())
+    exists = lstat(output, &st) == 0;
+    if (exists && st.st_uid != geteuid())
         return nsc_cli_error("cannot write %s: it is another user's; name the output with -o",
                              output);
+    if (exists && !replaces)
+        return nsc_cli_error("cannot write %s: it exists; name the output with -o", output);
+    nsc_made_output_begin(replaces);
     return 0;
 }
 

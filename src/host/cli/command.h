@@ -160,10 +160,22 @@ int nsc_cli_libdir(char *path, size_t bytes);
  * of the running executable. Arguments and result as for nsc_cli_libdir(). */
 int nsc_cli_includedir(char *path, size_t bytes);
 
-/* Check an output's name that was made from the input's: another user who can exchange a folder on
- * the way would choose what is written where, and a file there may be another user's. Returns 0 or
- * an exit status after a message. */
-int nsc_cli_check_made_output(const char *output);
+/* What an output with a made name may replace, if it is this user's. */
+enum nsc_cli_replace {
+    NSC_CLI_REPLACE_NOTHING,
+    NSC_CLI_REPLACE_OUTPUT, /* an earlier output, unless other users can create files beside it */
+    NSC_CLI_REPLACE_INPUT,  /* the output is the input itself */
+};
+
+/**
+ * nsc_cli_begin_made_output - check an output's name that the user did not give.
+ *
+ * Another user who can exchange a folder on the way would choose what is written where, and a file
+ * there may be another user's. Outputs get no more rights than the input from now on: call
+ * nsc_input_rights_allow() when it is open.
+ * Returns 0 or an exit status after a message.
+ */
+int nsc_cli_begin_made_output(const char *output, enum nsc_cli_replace replace);
 
 /* Whether binary output may go to @fd, i.e. @fd is not a terminal. */
 bool nsc_cli_binary_allowed(int fd);

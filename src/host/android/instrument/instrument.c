@@ -26,6 +26,7 @@
 #include "util/os/atomic_file.h"
 #include "util/os/whole_file.h"
 #include "util/os/write_all.h"
+#include "util/privileges/input_rights.h"
 
 #define LIBRARY_FILE "lib" NSC_INSTRUMENT_LIBRARY ".so"
 #define LIBRARY_MOST (64u << 20) /* bytes */
@@ -381,6 +382,7 @@ static int run(struct work *w)
     int error = nsc_instrument_open(w->options->input, &w->in, w->report, w->diag);
 
     if (error == 0) {
+        nsc_input_rights_allow(nsc_zip_fd(w->in.zip), w->options->output);
         w->report->bytes_before = nsc_zip_layout(w->in.zip)->file_bytes;
         error = check_output(w, w->options->output);
     }

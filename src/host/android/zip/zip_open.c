@@ -281,6 +281,11 @@ const char *nsc_zip_path(const struct nsc_zip *z)
     return z->path;
 }
 
+int nsc_zip_fd(const struct nsc_zip *z)
+{
+    return z->fd;
+}
+
 uint32_t nsc_zip_count(const struct nsc_zip *z)
 {
     return z->count;

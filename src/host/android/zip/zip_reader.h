@@ -76,6 +76,8 @@ void nsc_zip_close(struct nsc_zip *z);
 
 const struct nsc_zip_layout *nsc_zip_layout(const struct nsc_zip *z);
 const char *nsc_zip_path(const struct nsc_zip *z);
+/* Descriptor of the file; owned by the archive. */
+int nsc_zip_fd(const struct nsc_zip *z);
 
 /* The entries, in the order of the central directory. */
 uint32_t nsc_zip_count(const struct nsc_zip *z);

@@ -11,6 +11,7 @@
 #include "cli/apk_options.h"
 #include "cli/command.h"
 #include "cli/common/reader_rights.h"
+#include "util/privileges/input_rights.h"
 #include "util/text/escape.h"
 #include "util/text/units.h"
 
@@ -135,6 +136,7 @@ static int sign_to(const struct request *r, const char *output)
 
     if (nsc_zip_open(r->input, &z, &diag) != 0)
         return nsc_cli_fail_in(r->input, &diag);
+    nsc_input_rights_allow(nsc_zip_fd(z), output);
     if (nsc_zip_find(z, "AndroidManifest.xml") == NULL)
         status = nsc_cli_error("%s is no APK: it has no AndroidManifest.xml", r->input);
     else
@@ -162,7 +164,7 @@ static int run_sign(const struct request *r)
     if (strcmp(output, "-") == 0 && !nsc_cli_binary_allowed(STDOUT_FILENO))
         return nsc_cli_usage(r->args, "an APK is not for a terminal: give -o FILE, or redirect");
     if (made != NULL)
-        status = nsc_cli_check_made_output(made);
+        status = nsc_cli_begin_made_output(made, NSC_CLI_REPLACE_OUTPUT);
     if (status == 0)
         status = sign_to(r, output);
     free(made);

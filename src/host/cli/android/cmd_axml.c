@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/common/reader_rights.h"
 #include "util/os/whole_file.h"
+#include "util/privileges/input_rights.h"
 #include "util/text/json_writer.h"
 
 #define INPUT_MAX (256u << 20) /* bytes of XML */
@@ -105,6 +106,7 @@ static int read_input(const struct request *r, struct nsc_axml **x, struct nsc_z
     if (fd < 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot open %s: %s", r->input,
                             strerror(errno));
+    nsc_input_rights_allow(fd, r->input); /* where it is the output, too */
     if (fd != STDIN_FILENO && is_archive(fd)) {
         error = nsc_zip_open_fd(fd, r->input, zip, diag);
         return error != 0 ? error : read_entry(*zip, entry_of(r), x, diag);
@@ -243,6 +245,9 @@ static int set(const struct request *r)
         return nsc_cli_usage(r->args, "nothing to change: give PATH@ATTRIBUTE=VALUE");
     if (strcmp(output, "-") == 0 && !nsc_cli_binary_allowed(STDOUT_FILENO))
         return nsc_cli_usage(r->args, "compiled XML does not go to a terminal: give -o FILE");
+    if (r->output == NULL && strcmp(r->input, "-") != 0 &&
+        nsc_cli_begin_made_output(output, NSC_CLI_REPLACE_INPUT) != 0)
+        return NSC_CLI_FAILED;
     nsc_cli_confine(output);
     if (set_all(r, output, &unsigned_apk, &diag) != 0)
         return nsc_cli_fail_in(r->input, &diag);

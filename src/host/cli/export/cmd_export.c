@@ -13,6 +13,7 @@
 #include "cli/export_options.h"
 #include "cli/progress.h"
 #include "formats/formats.h"
+#include "util/privileges/input_rights.h"
 #include "util/text/escape.h"
 #include "util/text/json_writer.h"
 #include "util/text/units.h"
@@ -239,11 +240,17 @@ int nsc_cmd_export(const struct nsc_cli_args *args)
         status = nsc_cli_read_rules_text(r.categories, &r.rules.text, &r.rules.bytes);
     if (status == 0) {
         output = r.output != NULL ? strdup(r.output) : default_output(&r);
-        nsc_cli_confine(output);
-        status =
-            output != NULL ? nsc_cli_view_open(args, 0, &r.view) : nsc_cli_error("out of memory");
+        if (output == NULL)
+            status = nsc_cli_error("out of memory");
+        else if (r.output == NULL)
+            status = nsc_cli_begin_made_output(output, NSC_CLI_REPLACE_OUTPUT);
     }
     if (status == 0) {
+        nsc_cli_confine(output);
+        status = nsc_cli_view_open(args, 0, &r.view);
+    }
+    if (status == 0) {
+        nsc_input_rights_allow(nsc_trace_fd(r.view.trace), output);
         if (nsc_cli_is_input(r.input, output))
             status = nsc_cli_error("%s is the trace itself: name another output with -o", output);
         else

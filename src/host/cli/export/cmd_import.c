@@ -123,8 +123,12 @@ int nsc_cmd_import(const struct nsc_cli_args *args)
     output = r.output != NULL ? strdup(r.output) : nsc_formats_output_name(r.input, ".nst");
     if (output == NULL)
         return nsc_cli_error("out of memory");
-    nsc_cli_confine(output);
-    status = run(&r, output);
+    if (r.output == NULL)
+        status = nsc_cli_begin_made_output(output, NSC_CLI_REPLACE_OUTPUT);
+    if (status == 0) {
+        nsc_cli_confine(output);
+        status = run(&r, output);
+    }
     free(output);
     return status;
 }

@@ -134,40 +134,20 @@ static int recover_core(const char *in, const char *trace, const char *out, bool
     return NSC_CLI_OK;
 }
 
-/* Returns 0 or an exit status after a message. */
-static int check_free(const char *out, const char *suffix)
-{
-    char *path;
-    int status;
-
-    if (asprintf(&path, "%s%s", out, suffix) < 0)
-        return nsc_cli_error("out of memory");
-    status =
-        access(path, F_OK) != 0
-            ? 0
-            : nsc_cli_error("cannot write %s: it exists; remove it or choose another name", path);
-    free(path);
-    return status;
-}
-
 /* The output must not exist. Check this for one that needs conversion; the writer of a .nst file
- * checks it itself. @made: its name is made from the input's, which may be of another user's
- * choice. Nor may the files beside it exist then. Returns 0 or an exit status after a message. */
-static int check_output(const char *out, bool made)
+ * checks it itself. Returns 0 or an exit status after a message. */
+static int check_output(const char *out)
 {
     struct nsc_diag diag;
-    int status;
 
     if (nsc_deliver_format(out) == NULL)
         return 0;
     if (nsc_deliver_check(out, &diag) != 0)
         return nsc_cli_fail(&diag);
-    status = check_free(out, "");
-    if (status == 0 && made)
-        status = check_free(out, ".timer");
-    if (status == 0 && made)
-        status = check_free(out, ".state");
-    return status;
+    return access(out, F_OK) != 0 ? 0
+                                  : nsc_cli_error("cannot write %s: it exists; remove it or choose "
+                                                  "another name",
+                                                  out);
 }
 
 int nsc_cmd_recover(const struct nsc_cli_args *args)
@@ -194,15 +174,15 @@ int nsc_cmd_recover(const struct nsc_cli_args *args)
         return nsc_cli_usage(args, "one file is needed");
     if (output == NULL) {
         output = made = output_for(args->operands[0]);
-        status =
-            output == NULL ? nsc_cli_error("out of memory") : nsc_cli_check_made_output(output);
+        status = output == NULL ? nsc_cli_error("out of memory")
+                                : nsc_cli_begin_made_output(output, NSC_CLI_REPLACE_NOTHING);
     }
     if (status != 0) {
         free(made);
         return status;
     }
     nsc_cli_confine(output);
-    status = check_output(output, made != NULL);
+    status = check_output(output);
     trace = nsc_deliver_from(output);
     if (status == 0 && trace == NULL)
         status = nsc_cli_error("out of memory");

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/os/made_output.h"
 #include "util/os/partial_name.h"
 
 /* Is the folder that @fd is open on empty? Closes @fd. */
@@ -78,7 +79,7 @@ static int create_parts(struct nsc_folder *f, struct nsc_diag *diag)
 {
     struct stat st;
 
-    if (mkdir(f->parts, 0777) != 0)
+    if (mkdir(f->parts, nsc_made_output_mode(0777)) != 0)
         return cannot_write(f, errno, diag);
     f->fd = open_folder(f->parts);
     if (f->fd >= 0 && fstat(f->fd, &st) == 0 && st.st_uid == geteuid() &&

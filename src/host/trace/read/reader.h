@@ -68,6 +68,8 @@ void nsc_trace_watch(struct nsc_trace *t, bool (*is_gone)(void *context), void *
 
 /* Name of the trace for messages: usually its path. */
 const char *nsc_trace_name(const struct nsc_trace *t);
+/* Descriptor of the file, or of that which it was imported into; owned by the trace. */
+int nsc_trace_fd(const struct nsc_trace *t);
 const struct nsc_trace_info *nsc_trace_info(const struct nsc_trace *t);
 const struct nsc_clock *nsc_trace_clock(const struct nsc_trace *t);
 /* Table entries; ids below the counts in info. Owned by the trace. */

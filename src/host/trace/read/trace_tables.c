@@ -8,6 +8,11 @@ const char *nsc_trace_name(const struct nsc_trace *t)
     return t->name;
 }
 
+int nsc_trace_fd(const struct nsc_trace *t)
+{
+    return t->fd;
+}
+
 const struct nsc_trace_info *nsc_trace_info(const struct nsc_trace *t)
 {
     return &t->info;

@@ -17,6 +17,7 @@
 
 #include "base/crc32c.h"
 #include "base/span.h"
+#include "util/os/made_output.h"
 #include "util/os/partial_name.h"
 #include "util/path.h"
 #include "util/text/escape.h"
@@ -141,7 +142,7 @@ int nsc_trace_file_create(struct nsc_trace_file *sink, const char *path, bool ov
 {
     int error = init(sink, path, compress);
 
-    sink->overwrite = overwrite;
+    sink->overwrite = overwrite && nsc_made_output_replaces();
     if (error != 0)
         nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "out of memory");
     else if ((error = open_folder(sink, diag)) == 0 && (error = check_target(sink, diag)) == 0 &&

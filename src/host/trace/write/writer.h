@@ -36,7 +36,7 @@ struct nsc_writer_options {
  * @diag: may be NULL.
  *
  * Refuses (with a diagnostic) a path that is a symbolic link, a directory or a device, and a folder
- * that is missing or not writable; never follows a link; creates with mode 0666 & ~umask.
+ * that is missing or not writable; never follows a link; creates with mode 0600 & ~umask.
  * Returns 0 or -errno (-ELOOP link, -EEXIST, -ENOENT, -EACCES, -EROFS, -ENOSPC, ...).
  */
 int nsc_writer_create(const char *path, const struct nsc_writer_options *options,

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/os/made_output.h"
 #include "util/os/partial_name.h"
 #include "util/path.h"
 
@@ -30,6 +31,9 @@ static int check_target(const char *path, struct nsc_diag *diag)
     if (!S_ISREG(st.st_mode))
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
                             "%s is not a regular file: use -o - and redirect", path);
+    if (!nsc_made_output_replaces())
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EEXIST,
+                            "cannot write %s: it exists; name the output with -o", path);
     return 0;
 }
 
@@ -38,7 +42,9 @@ static int check_target(const char *path, struct nsc_diag *diag)
 static int open_nameless(const char *path)
 {
     char *folder = nsc_path_folder(path);
-    int fd = folder != NULL ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666) : -1;
+    int fd = folder != NULL
+                 ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, nsc_made_output_mode(0666))
+                 : -1;
 
     free(folder);
     return fd;
@@ -56,7 +62,8 @@ static int open_partial(struct nsc_atomic_file *f, struct nsc_diag *diag)
     f->fd = open_nameless(f->path);
     if (f->fd >= 0)
         return 0;
-    f->fd = open(f->partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    f->fd = open(f->partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                 nsc_made_output_mode(0666));
     if (f->fd < 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot write %s: %s", f->path,
                             strerror(errno));
@@ -121,13 +128,25 @@ static int cannot_write(const struct nsc_atomic_file *f, int error, struct nsc_d
                         strerror(error));
 }
 
+/* Rename the file to its final name, which is free or that of a file that may be replaced. */
+static int rename_it(struct nsc_atomic_file *f, struct nsc_diag *diag)
+{
+    int error = 0;
+
+    if (!nsc_made_output_replaces())
+        error = nsc_partial_publish(AT_FDCWD, f->partial, f->path);
+    else if (rename(f->partial, f->path) != 0)
+        error = -errno;
+    return error == 0 ? 0 : cannot_write(f, -error, diag);
+}
+
 int nsc_atomic_file_publish(struct nsc_atomic_file *f, struct nsc_diag *diag)
 {
     if (f->partial != NULL) {
         int error = check_target(f->path, diag);
 
-        if (error == 0 && rename(f->partial, f->path) != 0)
-            error = cannot_write(f, errno, diag);
+        if (error == 0)
+            error = rename_it(f, diag);
         if (error != 0) {
             nsc_atomic_file_abandon(f);
             return error;
@@ -150,18 +169,21 @@ enum undo {
 /* Rename the file to its final name. @undo receives how to undo it. */
 static int exchange(struct nsc_atomic_file *f, enum undo *undo, struct nsc_diag *diag)
 {
+    int error;
+
     if (f->partial == NULL)
         return 0;
-    if (renameat2(AT_FDCWD, f->partial, AT_FDCWD, f->path, RENAME_EXCHANGE) == 0) {
+    if (nsc_made_output_replaces() &&
+        renameat2(AT_FDCWD, f->partial, AT_FDCWD, f->path, RENAME_EXCHANGE) == 0) {
         *undo = UNDO_EXCHANGE;
         return 0;
     }
     /* Either no file has the final name, or the file system cannot exchange names. */
-    *undo = errno == ENOENT ? UNDO_REMOVE : UNDO_NOTHING;
-    if (rename(f->partial, f->path) == 0)
-        return 0;
-    *undo = UNDO_NOTHING;
-    return cannot_write(f, errno, diag);
+    *undo = !nsc_made_output_replaces() || errno == ENOENT ? UNDO_REMOVE : UNDO_NOTHING;
+    error = rename_it(f, diag);
+    if (error != 0)
+        *undo = UNDO_NOTHING;
+    return error;
 }
 
 static void take_back(struct nsc_atomic_file *f, enum undo undo)

@@ -24,7 +24,7 @@ struct nsc_atomic_file {
  * @f: receives the file; release it with nsc_atomic_file_publish() or nsc_atomic_file_abandon(),
  *     also on failure.
  * Returns 0 or -errno with @diag: -ELOOP (@path is a link), -EISDIR (a folder), -EINVAL (a device),
- * -ENOMEM, and open(2)'s.
+ * -EEXIST (see made_output.h), -ENOMEM, and open(2)'s.
  */
 int nsc_atomic_file_create(const char *path, struct nsc_atomic_file *f, struct nsc_diag *diag);
 

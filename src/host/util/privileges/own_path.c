@@ -5,11 +5,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "util/path.h"
 #include "util/privileges/mount_trust.h"
 
 #define LINKS_MAX 40 /* as in the kernel */
@@ -22,18 +24,16 @@ struct walk {
     char rest[2 * PATH_MAX];
 };
 
-/* Return true if an access control list may give other users the rights that the mode shows as the
- * group's. */
-static bool has_acl(int folder)
+bool nsc_own_path_has_acl(int fd, const char *kind)
 {
-    char path[48];
+    char path[48], name[48];
 
-    snprintf(path, sizeof path, "/proc/self/fd/%d", folder); /* as it may be open with O_PATH */
-    return getxattr(path, "system.posix_acl_access", NULL, 0) >= 0 ||
-           (errno != ENODATA && errno != EOPNOTSUPP);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd); /* as it may be open with O_PATH */
+    snprintf(name, sizeof name, "system.posix_acl_%s", kind);
+    return getxattr(path, name, NULL, 0) >= 0 || (errno != ENODATA && errno != EOPNOTSUPP);
 }
 
-/* Fills @st. */
+/* Fills @st. With an access control list, the mode shows rights of other users as the group's. */
 static bool keeps_names(int folder, struct stat *st)
 {
     if (!nsc_mount_is_own(folder) || fstat(folder, st) != 0 ||
@@ -41,7 +41,8 @@ static bool keeps_names(int folder, struct stat *st)
         return false;
     return (st->st_mode & S_ISVTX) != 0 ||
            ((st->st_mode & S_IWOTH) == 0 &&
-            ((st->st_mode & S_IWGRP) == 0 || (st->st_gid == getegid() && !has_acl(folder))));
+            ((st->st_mode & S_IWGRP) == 0 ||
+             (st->st_gid == getegid() && !nsc_own_path_has_acl(folder, "access"))));
 }
 
 bool nsc_own_path_keeps_names(int folder)
@@ -123,8 +124,6 @@ bool nsc_own_path_is_own(const char *path)
     struct walk w = {.links = 0};
     bool own;
 
-    if (strchr(path, '/') == NULL)
-        return true;
     if (strlen(path) >= PATH_MAX)
         return false;
     memcpy(w.rest, path, strlen(path) + 1);
@@ -136,4 +135,14 @@ bool nsc_own_path_is_own(const char *path)
     if (w.folder >= 0)
         close(w.folder);
     return own;
+}
+
+bool nsc_own_path_is_shared(const char *path)
+{
+    char *folder = nsc_path_folder(path);
+    struct stat st;
+    bool is_shared = folder == NULL || stat(folder, &st) != 0 || (st.st_mode & S_ISVTX) != 0;
+
+    free(folder);
+    return is_shared;
 }

@@ -24,9 +24,17 @@ bool nsc_own_path_keeps_names(int folder);
  *
  * Returns true if every folder that the kernel looks in, those behind links included, keeps its
  * names, so that only this user and root can exchange one of them; or if one is missing that nobody
- * else can create. Also if @path is a name in the current folder: it stays there, whatever happens
- * to the folder. False on errors.
+ * else can create. The folder of the file counts, too, also if it is the current one. False on
+ * errors.
  */
 bool nsc_own_path_is_own(const char *path);
+
+/* Return true if other users can create files beside @path, whose folder keeps its names: the
+ * folder is sticky. True on errors. */
+bool nsc_own_path_is_shared(const char *path);
+
+/* Return true if a file or folder has an access control list. @fd: may be open with O_PATH only.
+ * @kind: "access", or "default" for that of new files in a folder. True on errors. */
+bool nsc_own_path_has_acl(int fd, const char *kind);
 
 #endif

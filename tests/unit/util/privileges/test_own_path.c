@@ -42,7 +42,6 @@ static void test_folders(void)
     make("open/own", 0755);
     make("sticky", 01777);
     make("sticky/own", 0755);
-    CHECK(nsc_own_path_is_own("name"));
     CHECK(nsc_own_path_is_own(at("new")));
     CHECK(nsc_own_path_is_own(at("own/deep/new")));
     CHECK(nsc_own_path_is_own(at("own/./deep//../new")));
@@ -82,7 +81,11 @@ static void test_relative(void)
     CHECK(chdir("../open") == 0);
     CHECK(!nsc_own_path_is_own("own/new"));
     CHECK(!nsc_own_path_is_own("./new"));
-    CHECK(nsc_own_path_is_own("new"));
+    CHECK(!nsc_own_path_is_own("new"));
+    CHECK(chdir("../sticky") == 0);
+    CHECK(nsc_own_path_is_own("new") && nsc_own_path_is_shared("new"));
+    CHECK(chdir("../own") == 0);
+    CHECK(nsc_own_path_is_own("new") && !nsc_own_path_is_shared("new"));
     CHECK(chdir("/") == 0);
 }
 
