@@ -182,10 +182,10 @@ int nsc_cli_begin_made_output(const char *output, enum nsc_cli_replace replace)
 {
     bool replaces = replace == NSC_CLI_REPLACE_INPUT ||
                     (replace == NSC_CLI_REPLACE_OUTPUT && !nsc_own_path_is_shared(output)),
-         exists;
+         exists, stays = replace != NSC_CLI_REPLACE_INPUT && strchr(output, '/') == NULL;
     struct stat st;
 
-    if (!nsc_own_path_is_own(output))
+    if (!stays && !nsc_own_path_is_own(output))
         return nsc_cli_error("cannot write %s: another user can exchange a folder on the way to "
                              "it; name the output with -o",
                              output);

@@ -134,7 +134,7 @@ static int rename_it(struct nsc_atomic_file *f, struct nsc_diag *diag)
     int error = 0;
 
     if (!nsc_made_output_replaces())
-        error = nsc_partial_publish(AT_FDCWD, f->partial, f->path);
+        error = nsc_partial_publish(AT_FDCWD, f->partial, AT_FDCWD, f->path);
     else if (rename(f->partial, f->path) != 0)
         error = -errno;
     return error == 0 ? 0 : cannot_write(f, -error, diag);

@@ -25,7 +25,7 @@ size_t nsc_partial_length(const char *name, pid_t *pid);
 
 /**
  * nsc_partial_publish - rename a complete file to its final name, unless that name is taken.
- * @from, @folder: descriptors of the folders of @partial and @name.
+ * @from, @folder: descriptors of the folders of @partial and @name, or AT_FDCWD.
  * Returns 0 or -errno: -EEXIST, and those of renameat2(2) and openat(2).
  */
 int nsc_partial_publish(int from, const char *partial, int folder, const char *name);
