@@ -171,9 +171,9 @@ enum nsc_cli_replace {
  * nsc_cli_begin_made_output - check an output's name that the user did not give.
  *
  * Another user who can exchange a folder on the way would choose what is written where, and a file
- * there may be another user's. A new file in the current folder stays there. Outputs get no more rights than the input from now on: call
- * nsc_input_rights_allow() when it is open.
- * Returns 0 or an exit status after a message.
+ * there may be another user's. A new file in the current folder stays there. Outputs get no more
+ * rights than the input from now on: call nsc_input_rights_allow() when it is open. Returns 0 or an
+ * exit status after a message.
  */
 int nsc_cli_begin_made_output(const char *output, enum nsc_cli_replace replace);
 
