@@ -194,15 +194,39 @@ static int make_key(const char *path, bool *made, struct nsc_diag *diag)
     return error;
 }
 
-/* Refuse a key that is accessible by other users: they could sign as this user. */
-static int check_private(const char *path, struct nsc_diag *diag)
+/* Refuse a key of another user, and one that is accessible by other users: they could sign as this
+ * user, or choose whose key signs. */
+static int check_private(int fd, const char *path, struct nsc_diag *diag)
 {
     struct stat st;
 
-    if (stat(path, &st) == 0 && (st.st_mode & 077) != 0)
+    if (fstat(fd, &st) != 0)
+        return cannot("read", path, errno, diag);
+    if (!S_ISREG(st.st_mode) || st.st_uid != geteuid())
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EPERM,
+                            "the debug key %s is no file of yours: give --keystore, or set HOME",
+                            path);
+    if ((st.st_mode & 077) != 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EPERM,
                             "others may read or change the debug key: chmod 600 %s", path);
     return 0;
+}
+
+static int load_private(const char *path, struct nsc_crypto_key **out, struct nsc_diag *diag)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), error;
+    struct nsc_buffer b = {0};
+
+    if (fd < 0)
+        return cannot("open", path, errno, diag);
+    error = check_private(fd, path, diag);
+    if (error == 0)
+        error = nsc_whole_file_read_open(fd, path, FILE_MAX, &b, diag);
+    close(fd);
+    if (error == 0)
+        error = parse(path, &b, NULL, NULL, out, diag);
+    forget(&b);
+    return error;
 }
 
 int nsc_apk_key_debug(struct nsc_crypto_key **out, char **path, bool *made, struct nsc_diag *diag)
@@ -216,9 +240,7 @@ int nsc_apk_key_debug(struct nsc_crypto_key **out, char **path, bool *made, stru
     if (error == 0 && access(name, F_OK) != 0)
         error = make_key(name, &is_new, diag);
     if (error == 0)
-        error = check_private(name, diag);
-    if (error == 0)
-        error = nsc_apk_key_load(name, NULL, NULL, out, diag);
+        error = load_private(name, out, diag);
     if (error == 0 && made != NULL)
         *made = is_new;
     if (error == 0 && path != NULL)

@@ -16,8 +16,8 @@
  * ~/.config. Creates it if there is none, readable by the user only. Never changes an existing one.
  * @path: receives its path, malloc'ed; may be NULL.
  * @made: receives whether it was created now; may be NULL.
- * Returns 0 or -errno with @diag: -ENOENT (no home), -EPERM (readable by other users), or a read or
- * write error.
+ * Returns 0 or -errno with @diag: -ENOENT (no home), -EPERM (another user's, or accessible by other
+ * users), or a read or write error.
  */
 int nsc_apk_key_debug(struct nsc_crypto_key **out, char **path, bool *made, struct nsc_diag *diag);
 
