@@ -7,6 +7,7 @@
 
 #include "tap.h"
 #include "util/os/atomic_file.h"
+#include "util/os/made_output.h"
 #include "util/os/write_all.h"
 
 static char folder[] = "/tmp/test_outfile.XXXXXX", table[64], app[64];
@@ -100,6 +101,32 @@ static void test_taken(void)
     CHECK(holds(app, NULL) && unlink(table) == 0 && files() == 0);
 }
 
+/* Outputs with made names that replace nothing, though the name is taken while they are written. */
+static void test_made_names(void)
+{
+    struct nsc_atomic_file a, b;
+    struct nsc_diag diag;
+    struct stat st;
+
+    umask(022);
+    nsc_made_output_begin(false);
+    nsc_made_output_allow(040);
+    CHECK(put(&a, table, "table") && put(&b, app, "app"));
+    CHECK(fstat(a.fd, &st) == 0 && (st.st_mode & 07777) == 0640);
+    write_text(app, "another's");
+    CHECK(nsc_atomic_file_publish_both(&a, &b, &diag) == -EEXIST);
+    CHECK(strstr(diag.message, "name the output with -o") != NULL);
+    CHECK(holds(app, "another's") && holds(table, NULL) && unlink(app) == 0);
+    CHECK(put(&a, table, "table") && put(&b, app, "app"));
+    write_text(table, "another's");
+    CHECK(nsc_atomic_file_publish_both(&a, &b, &diag) == -EEXIST);
+    CHECK(holds(table, "another's") && holds(app, NULL) && unlink(table) == 0);
+    CHECK(put(&a, table, "table") && put(&b, app, "app"));
+    CHECK(nsc_atomic_file_publish_both(&a, &b, NULL) == 0);
+    CHECK(holds(table, "table") && holds(app, "app") && files() == 2);
+    CHECK(unlink(table) == 0 && unlink(app) == 0);
+}
+
 int main(void)
 {
     if (mkdtemp(folder) == NULL)
@@ -109,6 +136,7 @@ int main(void)
     test_both();
     test_second_fails();
     test_taken();
+    test_made_names();
     rmdir(folder);
     return t_done();
 }
