@@ -178,10 +178,19 @@ int nsc_cli_includedir(char *path, size_t bytes)
     return under_prefix("include", path, bytes);
 }
 
-int nsc_cli_begin_made_output(const char *output, enum nsc_cli_replace replace)
+/* Return true if the input, or the link to it, is another user's, who has chosen its name. */
+static bool is_foreign(const char *input)
+{
+    struct stat st;
+
+    return lstat(input, &st) == 0 && st.st_uid != geteuid() && st.st_uid != 0;
+}
+
+int nsc_cli_begin_made_output(const char *input, const char *output, enum nsc_cli_replace replace)
 {
     bool replaces = replace == NSC_CLI_REPLACE_INPUT ||
-                    (replace == NSC_CLI_REPLACE_OUTPUT && !nsc_own_path_is_shared(output)),
+                    (replace == NSC_CLI_REPLACE_OUTPUT && !is_foreign(input) &&
+                     !nsc_own_path_is_shared(output)),
          exists, stays = replace != NSC_CLI_REPLACE_INPUT && strchr(output, '/') == NULL;
     struct stat st;
 

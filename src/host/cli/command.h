@@ -163,19 +163,21 @@ int nsc_cli_includedir(char *path, size_t bytes);
 /* What an output with a made name may replace, if it is this user's. */
 enum nsc_cli_replace {
     NSC_CLI_REPLACE_NOTHING,
-    NSC_CLI_REPLACE_OUTPUT, /* an earlier output, unless other users can create files beside it */
+    NSC_CLI_REPLACE_OUTPUT, /* an earlier output, unless other users can create files beside it, or
+                             * the input's name, of which its own is made, is another user's */
     NSC_CLI_REPLACE_INPUT,  /* the output is the input itself */
 };
 
 /**
  * nsc_cli_begin_made_output - check an output's name that the user did not give.
+ * @input: of whose name it is made; NULL if @replace is NSC_CLI_REPLACE_NOTHING.
  *
  * Another user who can exchange a folder on the way would choose what is written where, and a file
  * there may be another user's. A new file in the current folder stays there. Outputs get no more
  * rights than the input from now on: call nsc_input_rights_allow() when it is open. Returns 0 or an
  * exit status after a message.
  */
-int nsc_cli_begin_made_output(const char *output, enum nsc_cli_replace replace);
+int nsc_cli_begin_made_output(const char *input, const char *output, enum nsc_cli_replace replace);
 
 /* Whether binary output may go to @fd, i.e. @fd is not a terminal. */
 bool nsc_cli_binary_allowed(int fd);

@@ -164,7 +164,7 @@ static int run_sign(const struct request *r)
     if (strcmp(output, "-") == 0 && !nsc_cli_binary_allowed(STDOUT_FILENO))
         return nsc_cli_usage(r->args, "an APK is not for a terminal: give -o FILE, or redirect");
     if (made != NULL)
-        status = nsc_cli_begin_made_output(made, NSC_CLI_REPLACE_OUTPUT);
+        status = nsc_cli_begin_made_output(r->input, made, NSC_CLI_REPLACE_OUTPUT);
     if (status == 0)
         status = sign_to(r, output);
     free(made);

@@ -246,7 +246,7 @@ static int set(const struct request *r)
     if (strcmp(output, "-") == 0 && !nsc_cli_binary_allowed(STDOUT_FILENO))
         return nsc_cli_usage(r->args, "compiled XML does not go to a terminal: give -o FILE");
     if (r->output == NULL && strcmp(r->input, "-") != 0 &&
-        nsc_cli_begin_made_output(output, NSC_CLI_REPLACE_INPUT) != 0)
+        nsc_cli_begin_made_output(r->input, output, NSC_CLI_REPLACE_INPUT) != 0)
         return NSC_CLI_FAILED;
     nsc_cli_confine(output);
     if (set_all(r, output, &unsigned_apk, &diag) != 0)

@@ -220,7 +220,7 @@ static int take_files(const struct nsc_cli_args *args, struct request *r)
         if (asprintf(&r->output, "%.*s-traced.apk", (int)stem(o->input, ".apk"), o->input) < 0)
             return nsc_cli_error("out of memory");
         o->output = r->output;
-        if (nsc_cli_begin_made_output(o->output, NSC_CLI_REPLACE_OUTPUT) != 0)
+        if (nsc_cli_begin_made_output(o->input, o->output, NSC_CLI_REPLACE_OUTPUT) != 0)
             return NSC_CLI_FAILED;
     }
     /* Standard output can carry only the app. It contains the method table too. */

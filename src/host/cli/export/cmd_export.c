@@ -243,7 +243,7 @@ int nsc_cmd_export(const struct nsc_cli_args *args)
         if (output == NULL)
             status = nsc_cli_error("out of memory");
         else if (r.output == NULL)
-            status = nsc_cli_begin_made_output(output, NSC_CLI_REPLACE_OUTPUT);
+            status = nsc_cli_begin_made_output(r.input, output, NSC_CLI_REPLACE_OUTPUT);
     }
     if (status == 0) {
         nsc_cli_confine(output);

@@ -124,7 +124,7 @@ int nsc_cmd_import(const struct nsc_cli_args *args)
     if (output == NULL)
         return nsc_cli_error("out of memory");
     if (r.output == NULL)
-        status = nsc_cli_begin_made_output(output, NSC_CLI_REPLACE_OUTPUT);
+        status = nsc_cli_begin_made_output(r.input, output, NSC_CLI_REPLACE_OUTPUT);
     if (status == 0) {
         nsc_cli_confine(output);
         status = run(&r, output);

@@ -175,7 +175,8 @@ int nsc_cmd_recover(const struct nsc_cli_args *args)
     if (output == NULL) {
         output = made = output_for(args->operands[0]);
         status = output == NULL ? nsc_cli_error("out of memory")
-                                : nsc_cli_begin_made_output(output, NSC_CLI_REPLACE_NOTHING);
+                                : nsc_cli_begin_made_output(args->operands[0], output,
+                                                            NSC_CLI_REPLACE_NOTHING);
     }
     if (status != 0) {
         free(made);

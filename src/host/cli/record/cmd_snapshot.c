@@ -69,7 +69,7 @@ static char *output_path(const struct snapshot *s, const char *program)
         return NULL;
     }
     /* The recorder opens it later, by this path. */
-    if (s->output == NULL && nsc_cli_begin_made_output(path, NSC_CLI_REPLACE_NOTHING) != 0) {
+    if (s->output == NULL && nsc_cli_begin_made_output(NULL, path, NSC_CLI_REPLACE_NOTHING) != 0) {
         free(path);
         return NULL;
     }
