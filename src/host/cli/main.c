@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
+#include <unistd.h>
 
 #include "cli/options.h"
 
-/* Where programs are found if nanoscope has more rights than its caller (set-user-ID). Other
- * variables that name files or programs are read by secure_getenv(). */
+/* Where programs are found if a set-user-ID program has started nanoscope. Other variables that
+ * name files or programs are read by secure_getenv(). */
 #define SAFE_PATH "/usr/local/bin:/usr/bin:/bin"
 
 static void print_lines(const char *const *lines)
@@ -90,7 +90,8 @@ int main(int argc, char **argv)
     const struct nsc_cli_command *command;
 
     sigaction(SIGXFSZ, &file_too_large, NULL);
-    if (getauxval(AT_SECURE) != 0 && setenv("PATH", SAFE_PATH, 1) != 0)
+    /* Not if only its file has capabilities: recorded programs get this PATH, but not those. */
+    if ((getuid() != geteuid() || getgid() != getegid()) && setenv("PATH", SAFE_PATH, 1) != 0)
         return nsc_cli_error("out of memory");
     if (argc < 2) {
         fputs("nanoscope: a command is needed (see nanoscope --help)\n", stderr);
