@@ -167,13 +167,18 @@ static void put_escaped(struct dump *d, const char *text)
 /* Print a name, replacing spaces and other characters that would make it ambiguous. */
 static void put_name(struct dump *d, const char *name)
 {
+    struct nsc_utf l = {(const uint8_t *)name, (const uint8_t *)name + strlen(name), true};
+
     if (*name == 0)
         fputs("_", d->out);
-    for (; *name != 0; name++) {
-        if (strchr(" <>=\"'&/", *name) != NULL || (unsigned char)*name < 0x20 || *name == 0x7f)
-            fprintf(d->out, "_x%02x_", (unsigned char)*name);
+    while (l.at < l.end) {
+        const uint8_t *from = l.at;
+        uint32_t letter = nsc_utf_next(&l);
+
+        if (is_unsafe(letter) || (letter < 0x80 && strchr(" <>=\"'&/", (int)letter) != NULL))
+            fprintf(d->out, "_x%02" PRIx32 "_", letter);
         else
-            fputc(*name, d->out);
+            fwrite(from, 1, (size_t)(l.at - from), d->out);
     }
 }
 

@@ -247,14 +247,11 @@ int nsc_methods_read(const char *text, size_t bytes, const char *name, struct ns
     return 0;
 }
 
-int nsc_methods_open(const char *path, struct nsc_methods **out, struct nsc_diag *diag)
+int nsc_methods_open(int fd, const char *path, struct nsc_methods **out, struct nsc_diag *diag)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), error;
     struct nsc_buffer text = {0};
+    int error;
 
-    if (fd < 0)
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot read %s: %s", path,
-                            strerror(errno));
     error = nsc_whole_file_read_open(fd, path, NSC_METHODS_BYTES_MAX, &text, diag);
     close(fd);
     if (error == 0)

@@ -76,8 +76,9 @@ struct nsc_methods;
  */
 int nsc_methods_read(const char *text, size_t bytes, const char *name, struct nsc_methods **out,
                      struct nsc_diag *diag);
-/* The same from a file; further errors are those of open(2) and read(2). */
-int nsc_methods_open(const char *path, struct nsc_methods **out, struct nsc_diag *diag);
+/* The same from a file, whose descriptor is closed; further errors are those of read(2). @path: for
+ * messages. */
+int nsc_methods_open(int fd, const char *path, struct nsc_methods **out, struct nsc_diag *diag);
 void nsc_methods_free(struct nsc_methods *m);
 
 /* Number of methods; their ids are 1 to count. */

@@ -53,6 +53,7 @@ static int read_and_parse(const char *path, char **text, size_t *bytes,
     if (status == 0 && nsc_category_rules_read(*text, *bytes, rules, &diag) != 0) {
         status = nsc_cli_error("--categories: %s: %s", path != NULL ? path : "", diag.message);
         free(*text);
+        *text = NULL;
     }
     return status;
 }

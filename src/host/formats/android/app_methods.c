@@ -2,23 +2,27 @@
 #include "formats/android/app_methods.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "android/zip/zip_reader.h"
 #include "util/os/paged_file.h"
+#include "util/os/regular_file.h"
 
 #define FILES_MAX 256u
 
-/* Reads the method table in an APK, which `nanoscope inject` has put there. */
-static int open_apk(const char *path, struct nsc_methods **out, struct nsc_diag *diag)
+/* Reads the method table in an APK, which `nanoscope inject` has put there. @fd: of the APK; is
+ * closed. */
+static int open_apk(int fd, const char *path, struct nsc_methods **out, struct nsc_diag *diag)
 {
     const struct nsc_zip_entry *entry;
     struct nsc_zip *zip = NULL;
     uint8_t *text = NULL;
     size_t bytes = 0;
-    int error = nsc_zip_open(path, &zip, diag);
+    int error = nsc_zip_open_fd(fd, path, &zip, diag);
 
     if (error != 0)
         return error;
@@ -37,16 +41,12 @@ static int open_apk(const char *path, struct nsc_methods **out, struct nsc_diag 
 }
 
 /* Returns whether a file is a ZIP archive, by its first bytes. */
-static bool is_zip(const char *path)
+static bool is_zip(int fd)
 {
     char head[4] = "";
-    FILE *f = fopen(path, "rbe");
-    bool zip = f != NULL && fread(head, 1, sizeof head, f) == sizeof head &&
-               memcmp(head, "PK\x03\x04", sizeof head) == 0;
 
-    if (f != NULL)
-        fclose(f);
-    return zip;
+    return pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head &&
+           memcmp(head, "PK\x03\x04", sizeof head) == 0;
 }
 
 static bool fits(const struct nsc_methods *m, const char *build)
@@ -57,9 +57,13 @@ static bool fits(const struct nsc_methods *m, const char *build)
 static int open_named(const char *path, const char *build, struct nsc_methods **out,
                       struct nsc_diag *diag)
 {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), error;
     struct nsc_methods *m = NULL;
-    int error = is_zip(path) ? open_apk(path, &m, diag) : nsc_methods_open(path, &m, diag);
 
+    if (fd < 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot read %s: %s", path,
+                            strerror(errno));
+    error = (is_zip(fd) ? open_apk : nsc_methods_open)(fd, path, &m, diag);
     if (error != 0)
         return error;
     if (!fits(m, build)) {
@@ -102,7 +106,9 @@ static int try_file(struct search *s, const char *folder, const char *name)
 
     if (asprintf(&path, "%s/%s", folder, name) < 0)
         return -ENOMEM;
-    error = ends_with(name, ".apk") ? open_apk(path, &m, NULL) : nsc_methods_open(path, &m, NULL);
+    error = nsc_regular_file_open_beside(path);
+    if (error >= 0)
+        error = (ends_with(name, ".apk") ? open_apk : nsc_methods_open)(error, path, &m, NULL);
     free(path);
     if (error != 0)
         return error == -ENOMEM ? error : 0;

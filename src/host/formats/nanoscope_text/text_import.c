@@ -237,7 +237,7 @@ static int import_sibling(struct text_import *t, const struct nsc_text_sibling *
     struct nsc_input *in;
     const uint8_t *bytes;
     size_t count;
-    int error = nsc_input_open(s->path, &in, &fault);
+    int error = nsc_input_open_beside(s->path, &in, &fault);
 
     if (error == 0) {
         error = nsc_input_peek(in, &bytes, &count, &fault);

@@ -189,9 +189,9 @@ int nsc_samples_read(struct nsc_import *job, enum nsc_note_kind kind, uint32_t t
     struct stat st;
     int more = 1, error;
 
-    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
+    if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
         return 0;
-    error = nsc_input_open(path, &in, &fault);
+    error = nsc_input_open_beside(path, &in, &fault);
     if (error == 0) {
         while (error == 0 && (more = nsc_input_line(in, &line, &fault)) > 0)
             if (line.bytes > 0)

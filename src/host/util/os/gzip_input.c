@@ -9,6 +9,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "util/os/regular_file.h"
+
 #define PEEK_BYTES 4096u
 #define READ_BYTES (256u * 1024)
 
@@ -78,6 +80,17 @@ int nsc_input_open(const char *path, struct nsc_input **out, struct nsc_diag *di
     if (fd < 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot open %s: %s", path,
                             strerror(errno));
+    return nsc_input_open_fd(fd, path, out, diag);
+}
+
+int nsc_input_open_beside(const char *path, struct nsc_input **out, struct nsc_diag *diag)
+{
+    int fd = nsc_regular_file_open_beside(path);
+
+    if (fd < 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, -fd,
+                            fd == -EINVAL ? "%s is no regular file" : "cannot open %s: %s", path,
+                            strerror(-fd));
     return nsc_input_open_fd(fd, path, out, diag);
 }
 

@@ -21,6 +21,8 @@ struct nsc_input;
  * Returns 0 or -errno with @diag filled: -EISDIR, or open(2)'s.
  */
 int nsc_input_open(const char *path, struct nsc_input **out, struct nsc_diag *diag);
+/* As nsc_input_open(), for a regular file that the user did not name; see regular_file.h. */
+int nsc_input_open_beside(const char *path, struct nsc_input **out, struct nsc_diag *diag);
 /* As nsc_input_open(), on a descriptor that the input then owns. @name is for messages. */
 int nsc_input_open_fd(int fd, const char *name, struct nsc_input **out, struct nsc_diag *diag);
 void nsc_input_close(struct nsc_input *in);

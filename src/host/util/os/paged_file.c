@@ -43,7 +43,7 @@ int nsc_paged_file_open(const char *folder, const char *name, struct nsc_paged_f
         nsc_paged_file_close(b);
         return no_memory(diag);
     }
-    b->fd = nsc_regular_file_open(b->path);
+    b->fd = folder != NULL ? nsc_regular_file_open_beside(b->path) : nsc_regular_file_open(b->path);
     if (b->fd < 0) {
         error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, b->fd,
                              b->fd == -EINVAL ? "%s is no regular file" : "cannot open %s: %s",

@@ -25,13 +25,23 @@ int nsc_regular_file_reopen(int place)
     return fd;
 }
 
-int nsc_regular_file_open(const char *path)
+static int open_as(const char *path, int flags)
 {
-    int place = open(path, O_PATH | O_CLOEXEC), fd;
+    int place = open(path, O_PATH | O_CLOEXEC | flags), fd;
 
     if (place < 0)
         return -errno;
     fd = nsc_regular_file_reopen(place);
     close(place);
     return fd;
+}
+
+int nsc_regular_file_open(const char *path)
+{
+    return open_as(path, 0);
+}
+
+int nsc_regular_file_open_beside(const char *path)
+{
+    return open_as(path, O_NOFOLLOW);
 }

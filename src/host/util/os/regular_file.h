@@ -18,4 +18,9 @@ int nsc_regular_file_reopen(int place);
 /* The same for a path; follows symbolic links. */
 int nsc_regular_file_open(const char *path);
 
+/* The same for a file that the user did not name: it lies in a folder, or beside a file, that the
+ * user named. Its name may not be a link (-EINVAL): who made the folder could have chosen any file
+ * of the user's. */
+int nsc_regular_file_open_beside(const char *path);
+
 #endif

@@ -12,6 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#define LOOPBACK_IFINDEX 1 /* in every network namespace */
+
 struct question {
     struct nlmsghdr head;
     struct inet_diag_req_v2 of;
@@ -31,6 +33,8 @@ static struct question make_question(const struct sockaddr_in *socket,
                       .idiag_dport = other->sin_port,
                       .idiag_src = {socket->sin_addr.s_addr},
                       .idiag_dst = {other->sin_addr.s_addr},
+                      /* Else sockets that are bound to this interface are not found. */
+                      .idiag_if = LOOPBACK_IFINDEX,
                       .idiag_cookie = {INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE}}},
     };
 
@@ -55,16 +59,28 @@ static int64_t read_answer(int netlink, const struct sockaddr_in *other)
     return found->idiag_inode != 0 ? (int64_t)found->idiag_uid : NSC_PEER_CLOSED;
 }
 
+/* Return the owner of a socket by its address and that of its other end. */
+static int64_t ask(int netlink, const struct sockaddr_in *socket, const struct sockaddr_in *other)
+{
+    struct question question = make_question(socket, other);
+
+    return send(netlink, &question, sizeof question, 0) == (ssize_t)sizeof question
+               ? read_answer(netlink, other)
+               : NSC_PEER_UNKNOWN;
+}
+
 int64_t nsc_peer_find_owner(const struct sockaddr_in *server, const struct sockaddr_in *client)
 {
-    struct question question = make_question(client, server);
+    const struct sockaddr_in nobody = {.sin_family = AF_INET};
     int netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
-    int64_t owner = NSC_PEER_UNKNOWN;
+    int64_t owner;
 
     if (netlink < 0)
         return NSC_PEER_UNKNOWN;
-    if (send(netlink, &question, sizeof question, 0) == (ssize_t)sizeof question)
-        owner = read_answer(netlink, server);
+    owner = ask(netlink, client, server);
+    /* A kernel that knows our listening socket would know an honest client's socket, too. */
+    if (owner == NSC_PEER_UNKNOWN && ask(netlink, server, &nobody) != NSC_PEER_UNKNOWN)
+        owner = NSC_PEER_CLOSED;
     close(netlink);
     return owner;
 }

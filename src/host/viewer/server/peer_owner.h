@@ -13,13 +13,13 @@
 
 /* Returned in place of a user id. */
 enum {
-    NSC_PEER_UNKNOWN = -1, /* the kernel has no sock_diag, or does not find the socket */
-    NSC_PEER_CLOSED = -2,  /* no process has the socket open now */
+    NSC_PEER_UNKNOWN = -1, /* the kernel has no sock_diag */
+    NSC_PEER_CLOSED = -2,  /* no process of this network namespace has the socket open now */
 };
 
 /**
  * nsc_peer_find_owner - find the user who opened the client end of a connection.
- * @server: address of the server's end.
+ * @server: address of the server's end, and of its listening socket.
  * @client: address of the client's end.
  * Returns the user id, NSC_PEER_UNKNOWN or NSC_PEER_CLOSED. Context: any thread; some microseconds.
  */

@@ -41,7 +41,7 @@ static void test_connection(void)
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     CHECK(bind(listener, (struct sockaddr *)&server, sizeof server) == 0);
-    CHECK(listen(listener, 1) == 0);
+    CHECK(listen(listener, 4) == 0);
     server = address_of(listener);
     CHECK(connect(fd, (struct sockaddr *)&server, sizeof server) == 0);
     client = address_of(fd);
@@ -53,6 +53,14 @@ static void test_connection(void)
         nowhere = server;
         nowhere.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
         CHECK(nsc_peer_find_owner(&nowhere, &server) == NSC_PEER_UNKNOWN);
+        CHECK(nsc_peer_find_owner(&server, &nowhere) == NSC_PEER_CLOSED);
+        close(fd);
+        /* One that is bound to the interface is found. */
+        fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        CHECK(setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "lo", 3) == 0);
+        CHECK(connect(fd, (struct sockaddr *)&server, sizeof server) == 0);
+        client = address_of(fd);
+        CHECK_U64((uint64_t)nsc_peer_find_owner(&server, &client), geteuid());
         close(fd);
         fd = -1;
         CHECK(nsc_peer_find_owner(&server, &client) == NSC_PEER_CLOSED);
