@@ -5,6 +5,7 @@
  */
 #include "viewer/server/peer_owner.h"
 
+#include <arpa/inet.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
@@ -78,8 +79,10 @@ int64_t nsc_peer_find_owner(const struct sockaddr_in *server, const struct socka
     if (netlink < 0)
         return NSC_PEER_UNKNOWN;
     owner = ask(netlink, client, server);
-    /* A kernel that knows our listening socket would know an honest client's socket, too. */
-    if (owner == NSC_PEER_UNKNOWN && ask(netlink, server, &nobody) != NSC_PEER_UNKNOWN)
+    /* A kernel that knows our listening socket knows a client's, too, unless that is outside of the
+     * network namespace: some virtual machines forward 127.0.0.1. */
+    if (owner == NSC_PEER_UNKNOWN && server->sin_addr.s_addr != htonl(INADDR_LOOPBACK) &&
+        ask(netlink, server, &nobody) != NSC_PEER_UNKNOWN)
         owner = NSC_PEER_CLOSED;
     close(netlink);
     return owner;

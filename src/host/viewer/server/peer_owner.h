@@ -13,7 +13,7 @@
 
 /* Returned in place of a user id. */
 enum {
-    NSC_PEER_UNKNOWN = -1, /* the kernel has no sock_diag */
+    NSC_PEER_UNKNOWN = -1, /* the kernel has no sock_diag, or 127.0.0.1 is forwarded from outside */
     NSC_PEER_CLOSED = -2,  /* no process of this network namespace has the socket open now */
 };
 

@@ -53,7 +53,7 @@ static void test_connection(void)
         nowhere = server;
         nowhere.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
         CHECK(nsc_peer_find_owner(&nowhere, &server) == NSC_PEER_UNKNOWN);
-        CHECK(nsc_peer_find_owner(&server, &nowhere) == NSC_PEER_CLOSED);
+        CHECK(nsc_peer_find_owner(&server, &nowhere) == NSC_PEER_UNKNOWN);
         close(fd);
         /* One that is bound to the interface is found. */
         fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -70,9 +70,28 @@ static void test_connection(void)
     close(listener);
 }
 
+/* At an address that nothing forwards, a client without an owner is none. */
+static void test_other_address(void)
+{
+    struct sockaddr_in server = {.sin_family = AF_INET,
+                                 .sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1)};
+    struct sockaddr_in nowhere = {
+        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(1)};
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int64_t own;
+
+    CHECK(bind(listener, (struct sockaddr *)&server, sizeof server) == 0);
+    CHECK(listen(listener, 1) == 0);
+    server = address_of(listener);
+    own = nsc_peer_find_owner(&server, &nowhere);
+    CHECK(own == NSC_PEER_CLOSED || own == NSC_PEER_UNKNOWN /* no sock_diag */);
+    close(listener);
+}
+
 int main(void)
 {
     test_rule();
     test_connection();
+    test_other_address();
     return t_done();
 }
