@@ -2,7 +2,9 @@
 #include "record/session/watchdog.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -18,6 +20,7 @@
 static pthread_t thread;
 static bool runs;
 static const volatile sig_atomic_t *counter; /* of requests to end */
+static sem_t over;
 
 static bool is_signal_pending(void)
 {
@@ -64,19 +67,31 @@ static void give_up(pid_t pid)
     _exit(1);
 }
 
+/* Wait a second; true: nsc_watchdog_end() was called. */
+static bool is_over(void)
+{
+    struct timespec until;
+    int waited;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec++;
+    do
+        waited = sem_clockwait(&over, CLOCK_MONOTONIC, &until);
+    while (waited != 0 && errno == EINTR);
+    return waited == 0;
+}
+
 static void *watch(void *context)
 {
-    const struct timespec second = {.tv_sec = 1};
-    int seconds = 0, state;
     pid_t pid = 0, before;
+    int seconds = 0;
 
     while (seconds < PATIENCE_S) {
-        (void)nanosleep(&second, NULL); /* where nsc_watchdog_end() cancels the thread */
-        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+        if (is_over())
+            return context;
         before = pid;
         pid = *counter != 0 || is_signal_pending() ? nsc_proc_wait_find() : 0;
         seconds = pid == 0 ? 0 : pid == before ? seconds + 1 : 1;
-        pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
     }
     give_up(pid);
     return context;
@@ -86,10 +101,11 @@ void nsc_watchdog_begin(const volatile sig_atomic_t *requests)
 {
     sigset_t all, before;
 
+    counter = requests;
+    sem_init(&over, 0, 0);
     /* In this thread they stay blocked: so it sees those that wait for another thread. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    counter = requests;
     runs = pthread_create(&thread, NULL, watch, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
@@ -99,6 +115,6 @@ void nsc_watchdog_end(void)
     if (!runs)
         return;
     runs = false;
-    pthread_cancel(thread);
+    sem_post(&over);
     pthread_join(thread, NULL);
 }
