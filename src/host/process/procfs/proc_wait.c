@@ -20,7 +20,7 @@ static const struct {
 } calls[] = {
     {SYS_read, DESCRIPTOR},       {SYS_pread64, DESCRIPTOR}, {SYS_pwrite64, DESCRIPTOR},
     {SYS_getdents64, DESCRIPTOR}, {SYS_openat, SECOND},      {SYS_readlinkat, SECOND},
-    {SYS_newfstatat, SECOND},
+    {SYS_newfstatat, SECOND},     {SYS_statx, SECOND},       {SYS_faccessat, SECOND},
 #ifdef SYS_readlink
     {SYS_readlink, FIRST},
 #endif

@@ -122,12 +122,18 @@ const struct nsc_credentials *nsc_admission_least(struct nsc_admission *admissio
 {
     uint64_t begun_ns = nsc_now_ns();
 
-    if (admission->has_less || begun_ns < admission->least_expires_ns)
+    if (admission->has_less)
+        return &admission->least;
+    /* If no process has the memory, as when a program has ended, neighbours take part in nothing.
+     */
+    if (geteuid() != 0 || nsc_credentials_are_foreign(&admission->target) ||
+        nsc_session_surely_alone(admission->session))
+        return &admission->target;
+    if (begun_ns < admission->least_expires_ns)
         return &admission->least;
     admission->least = admission->target;
-    if (geteuid() != 0 || nsc_credentials_are_foreign(&admission->target))
-        return &admission->least;
-    if (!search_less(admission) && !admission->has_less)
+    if (!search_less(admission) && !admission->has_less &&
+        !nsc_session_surely_alone(admission->session)) /* meanwhile */
         admission->least = nsc_credentials_of_user(OWNS_NOTHING, OWNS_NOTHING);
     admission->least_expires_ns = nsc_now_ns() + (nsc_now_ns() - begun_ns);
     return &admission->least;

@@ -398,14 +398,24 @@ void nsc_session_destroy(struct nsc_record_session *session)
     session->fd = -1;
 }
 
-/* The kernel grants a write lease only if no other process has the file open or mapped for writing.
- */
-bool nsc_session_alone(const struct nsc_record_session *session)
+/* Take a write lease and end it: the kernel grants one only if no other process has the file open
+ * or mapped for writing. Returns 0 or an errno. */
+static int try_lease(const struct nsc_record_session *session)
 {
     if (fcntl(session->fd, F_SETLEASE, F_WRLCK) != 0)
-        return errno != EAGAIN;
+        return errno;
     fcntl(session->fd, F_SETLEASE, F_UNLCK);
-    return true;
+    return 0;
+}
+
+bool nsc_session_alone(const struct nsc_record_session *session)
+{
+    return try_lease(session) != EAGAIN;
+}
+
+bool nsc_session_surely_alone(const struct nsc_record_session *session)
+{
+    return try_lease(session) == 0;
 }
 
 bool nsc_session_is_mapped(const struct nsc_record_session *session, pid_t pid)

@@ -107,6 +107,8 @@ int nsc_session_freeze(struct nsc_record_session *session);
  * that have not registered yet (forked, and no event since).
  */
 bool nsc_session_alone(const struct nsc_record_session *session);
+/* The same, but false if the kernel cannot tell. */
+bool nsc_session_surely_alone(const struct nsc_record_session *session);
 
 /* True if process @pid has mapped the memory. @pid is the number in this process's pid namespace: a
  * process in another pid namespace reports numbers that mean other processes here. */

@@ -169,7 +169,7 @@ static bool map_slots(int fd)
 static bool open_memory(void)
 {
     const char *path = find_variable(NSC_MALLOC_ENV);
-    int fd = path != NULL && !nsc_sys_privileged() ? nsc_sys_open(path, 1) : -1;
+    int fd = path != NULL && !nsc_sys_privileged() ? nsc_sys_open_memory(path, NULL) : -1;
     uint32_t *page;
     bool mapped;
 
