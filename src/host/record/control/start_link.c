@@ -55,9 +55,11 @@ static bool is_in_use(int directory, const char *name)
     char memory[TARGET_MAX];
     unsigned long long inode;
     pid_t owner = owner_of(directory, name, memory, &inode);
-    struct stat st;
+    struct statx st;
 
-    return owner != 0 && kill(owner, 0) == 0 && stat(memory, &st) == 0 && st.st_ino == inode;
+    /* The number may be another user's process by now, whose file system need not answer. */
+    return owner != 0 && kill(owner, 0) == 0 &&
+           statx(AT_FDCWD, memory, AT_STATX_DONT_SYNC, STATX_INO, &st) == 0 && st.stx_ino == inode;
 }
 
 static int open_folder(struct nsc_diag *diag)
